@@ -1,0 +1,1 @@
+"""The planning model: pure functions on frozen values. See docs/model.md."""

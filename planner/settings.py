@@ -1,0 +1,255 @@
+"""Settings, read from the environment; wrong values stop the start with one clear line.
+
+Without any variable set: SQLite in WAL mode under var/, no Redis, pages on this machine only.
+"""
+
+import os
+import secrets
+from pathlib import Path
+from typing import Any
+
+import dj_database_url
+from csp.constants import NONCE, NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+VAR_DIR = Path(os.environ.get("VAR_DIR", BASE_DIR / "var"))
+RAW_DIR = VAR_DIR / "raw"  # bytes of every file read, named by their SHA-256
+
+
+def _flag(name: str, default: bool = False) -> bool:
+    text = os.environ.get(name, "1" if default else "0").strip().lower()
+    if text not in {"0", "1", "true", "false", "yes", "no"}:
+        raise ImproperlyConfigured(f"{name}={text!r}: write 1 or 0")
+    return text in {"1", "true", "yes"}
+
+
+def _seconds(name: str, default: float) -> float:
+    text = os.environ.get(name, str(default))
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 < value < 1e6:
+        raise ImproperlyConfigured(f"{name}={text!r}: write a number of seconds above 0")
+    return value
+
+
+def _secret_key() -> str:
+    """Return the signing key: given, or made once and kept in var/ with owner-only rights."""
+    given = os.environ.get("SECRET_KEY", "")
+    if given:
+        if len(given) < 50:
+            raise ImproperlyConfigured("SECRET_KEY: at least 50 characters are needed")
+        return given
+    path = VAR_DIR / "secret_key"
+    VAR_DIR.mkdir(parents=True, exist_ok=True)
+    try:
+        # O_EXCL: of two processes that start together, one writes and the other reads
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        pass
+    else:
+        with os.fdopen(handle, "w") as file:
+            file.write(secrets.token_urlsafe(64))
+    key = path.read_text().strip()
+    if len(key) < 50:
+        raise ImproperlyConfigured(f"{path} holds no key: remove the file and start again")
+    return key
+
+
+DEBUG = _flag("DEBUG")
+SECRET_KEY = _secret_key()
+ALLOWED_HOSTS = [h for h in os.environ.get("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]").split(",") if h]
+CSRF_TRUSTED_ORIGINS = [o for o in os.environ.get("CSRF_TRUSTED_ORIGINS", "").split(",") if o]
+
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "django.contrib.humanize",
+    "allauth",
+    "allauth.account",
+    "axes",
+    "csp",
+    "django_filters",
+    "django_htmx",
+    "django_tables2",
+    "lucide",
+    "costs",
+    "planner",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "axes.middleware.AxesMiddleware",
+]
+
+ROOT_URLCONF = "planner.urls"
+WSGI_APPLICATION = "planner.wsgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "csp.context_processors.nonce",
+                "planner.context.page",
+            ],
+            "builtins": ["lucide.templatetags.lucide", "planner.templatetags.units"],
+        },
+    }
+]
+
+
+def _database() -> dict[str, Any]:
+    url = os.environ.get("DATABASE_URL", "")
+    VAR_DIR.mkdir(parents=True, exist_ok=True)
+    config: dict[str, Any] = dict(
+        dj_database_url.parse(url or f"sqlite:///{VAR_DIR / 'gpu-planner.sqlite3'}", conn_max_age=60)
+    )
+    if "sqlite" in config["ENGINE"]:
+        config["OPTIONS"] = {
+            # one writer at a time, readers never wait: take the write lock at BEGIN, not halfway through
+            "transaction_mode": "IMMEDIATE",
+            "timeout": 20,
+            "init_command": "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL;PRAGMA busy_timeout=20000;",
+        }
+    else:
+        config["CONN_HEALTH_CHECKS"] = True
+    return config
+
+
+DATABASES = {"default": _database()}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+REDIS_URL = os.environ.get("REDIS_URL", "")
+
+# Background work (reliability of jobs): every time span is a setting so that fault tests take seconds
+JOB_LEASE_SECONDS = _seconds("JOB_LEASE_SECONDS", 60)
+JOB_TICK_SECONDS = _seconds("JOB_TICK_SECONDS", 30)
+JOB_POLL_SECONDS = _seconds("JOB_POLL_SECONDS", 0.5)  # how often the worker without Redis looks for work
+JOB_HINT_SECONDS = _seconds("JOB_HINT_SECONDS", 30)  # a queued job this old gets its Celery message again
+JOB_PROGRESS_SECONDS = _seconds("JOB_PROGRESS_SECONDS", 1)
+JOB_MAX_ATTEMPTS = 5
+INGEST_CHUNK_ROWS = 2_000
+INGEST_CHUNK_PAUSE_SECONDS = float(os.environ.get("INGEST_CHUNK_PAUSE_SECONDS", "0"))
+
+UPLOAD_MAX_BYTES = 64 * 1024 * 1024
+DECOMPRESSED_MAX_BYTES = 512 * 1024 * 1024
+DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024  # form fields without files
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 2_000
+DATA_UPLOAD_MAX_NUMBER_FILES = 5
+FILE_UPLOAD_HANDLERS = [
+    "planner.uploads.LimitedUploadHandler",
+    "django.core.files.uploadhandler.TemporaryFileUploadHandler",
+]
+
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "allauth.account.auth_backends.AuthenticationBackend",
+]
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "/"
+ACCOUNT_LOGIN_METHODS = {"email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_ADAPTER = "planner.accounts.ClosedSignupAdapter"
+ACCOUNT_SESSION_REMEMBER = False
+ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
+
+# a stranger can lock out a (user, address) pair, never the user everywhere; counters live in the database
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_FAILURE_LIMIT = 8
+AXES_COOLOFF_TIME = 0.25  # hours
+AXES_USERNAME_FORM_FIELD = "login"
+AXES_IPWARE_PROXY_COUNT = int(os.environ.get("TRUSTED_PROXIES", "0"))
+AXES_LOCKOUT_TEMPLATE = "account/locked.html"
+AXES_RESET_ON_SUCCESS = True
+
+SERVED_OVER_TLS = _flag("SERVED_OVER_TLS")
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SERVED_OVER_TLS
+SESSION_COOKIE_NAME = "__Host-session" if SERVED_OVER_TLS else "session"
+CSRF_COOKIE_NAME = "__Host-csrf" if SERVED_OVER_TLS else "csrf"
+CSRF_COOKIE_HTTPONLY = False  # htmx reads the token from the page, scripts of ours from the form
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_AGE = 12 * 3600
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+if SERVED_OVER_TLS:
+    SECURE_SSL_REDIRECT = True
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    SECURE_HSTS_SECONDS = 31_536_000
+    SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = True
+    SECURE_REDIRECT_EXEMPT = [r"^healthz$"]
+
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF, NONCE],
+        "style-src": [SELF, NONCE],
+        # plotly writes style attributes on its own svg; attributes alone are let through, never sheets
+        "style-src-attr": ["'unsafe-inline'"],
+        "img-src": [SELF, "data:", "blob:"],
+        "connect-src": [SELF],
+        "font-src": [SELF],
+        "object-src": [NONE],
+        "base-uri": [NONE],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+    }
+}
+
+LANGUAGE_CODE = "en"
+USE_I18N = False
+TIME_ZONE = "UTC"
+USE_TZ = True
+
+STATIC_URL = "static/"
+STATIC_ROOT = VAR_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_FINDERS = [
+    "django.contrib.staticfiles.finders.FileSystemFinder",
+    "django.contrib.staticfiles.finders.AppDirectoriesFinder",
+    "planner.static.WheelFinder",
+]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "planner.static.HashedStorage"},
+}
+WHITENOISE_KEEP_ONLY_HASHED_FILES = False
+
+MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": os.environ.get("LOG_LEVEL", "WARNING")},
+}
