@@ -140,12 +140,12 @@ Row = PriceRow | UtilizationRow | AcceleratorRow
 class FileInfo:
     """What a source learns of a file besides its lines.
 
-    `scope` names the part of the source's facts that this file replaces as a whole ("aws",
-    "AmazonEC2:us-east-1"); `as_of` is the date that the file states of itself, None if it states none.
+    `as_of` is the date that the file states of itself, None if it states none. `params` is what the
+    parser was told or found out for the whole file (provider, offer, cluster).
     """
 
-    scope: str
     as_of: datetime | None
+    params: Mapping[str, str]
 
 
 def _aware(name: str, moment: datetime | None) -> None:

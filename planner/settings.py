@@ -150,6 +150,11 @@ JOB_POLL_SECONDS = _seconds("JOB_POLL_SECONDS", 0.5)  # how often the worker wit
 JOB_HINT_SECONDS = _seconds("JOB_HINT_SECONDS", 30)  # a queued job this old gets its Celery message again
 JOB_PROGRESS_SECONDS = _seconds("JOB_PROGRESS_SECONDS", 1)
 JOB_MAX_ATTEMPTS = 5
+JOB_KINDS = {  # what runs for each kind of job: a function that takes the claimed job
+    "ingest": "costs.ingest.run_ingest",
+    "preview": "costs.ingest.run_preview",
+    "sample": "planner.sample.run_load",
+}
 INGEST_CHUNK_ROWS = 2_000
 INGEST_CHUNK_PAUSE_SECONDS = float(os.environ.get("INGEST_CHUNK_PAUSE_SECONDS", "0"))
 
@@ -173,8 +178,10 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
+AUTH_USER_MODEL = "planner.Person"
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "/"
+ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"

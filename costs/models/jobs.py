@@ -148,9 +148,13 @@ class StagedRow(models.Model):
 
 
 class Batch(models.Model):
-    """One accepted file: the facts that it gave are the current ones of (source, scope) while `is_current`."""
+    """What one accepted file said about one scope of its source (a provider, a region, a cluster).
 
-    run = models.OneToOneField(IngestRun, on_delete=models.PROTECT, related_name="batch")
+    Prices are snapshots: the current batch holds every current price of its (source, scope).
+    Utilization is a series: each batch adds or corrects hours, the newest wins.
+    """
+
+    run = models.ForeignKey(IngestRun, on_delete=models.PROTECT, related_name="batches")
     source = models.CharField(max_length=40)
     scope = models.CharField(max_length=120)
     raw = models.ForeignKey(RawObject, on_delete=models.PROTECT, related_name="batches")

@@ -1,0 +1,86 @@
+"""Months, hours and hour-of-week counts. Every month has its real UTC hours: 672 to 744."""
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.core.units import HOURS_PER_DAY, HOURS_PER_WEEK, MONTHS_PER_YEAR
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+
+def add_months(day: date, months: int) -> date:
+    """Return the same day `months` later, or the last day of that month where it is shorter.
+
+    >>> add_months(date(2027, 1, 31), 1)
+    datetime.date(2027, 2, 28)
+    """
+    first = _first_of_month(day.year * MONTHS_PER_YEAR + day.month - 1 + months)
+    following = _first_of_month(first.year * MONTHS_PER_YEAR + first.month)
+    return first.replace(day=min(day.day, (following - first).days))
+
+
+def _first_of_month(number: int) -> date:
+    return date(number // MONTHS_PER_YEAR, number % MONTHS_PER_YEAR + 1, 1)
+
+
+def hours_between(first: date, last: date) -> int:
+    """Return the hours from 00:00 UTC of one day to 00:00 UTC of another."""
+    return (last - first).days * HOURS_PER_DAY
+
+
+def hour_of_week(day: date) -> int:
+    """Return the hour of the week at 00:00 of a day; 0 is Monday 00:00 UTC."""
+    return day.weekday() * HOURS_PER_DAY
+
+
+@dataclass(frozen=True)
+class Horizon:
+    """The months of a plan. Month index 0 is the first; an index may lie outside the horizon."""
+
+    start: date
+    months: int
+
+    @property
+    def end(self) -> date:
+        """Return the first day after the horizon."""
+        return add_months(self.start, self.months)
+
+    def first_days(self) -> list[date]:
+        """Return the first day of every month."""
+        return [add_months(self.start, index) for index in range(self.months)]
+
+    def hours(self) -> FloatArray:
+        """Return the real hours of every month."""
+        return np.diff(self.month_starts()).astype(np.float64)
+
+    def month_starts(self) -> IntArray:
+        """Return the hour, counted from the start, at which each month begins, and the end of the last."""
+        days = [*self.first_days(), self.end]
+        return np.array([hours_between(self.start, day) for day in days], dtype=np.int64)
+
+    def index_of(self, day: date) -> int:
+        """Return the index of the month that contains a day: where a payment falls."""
+        return (day.year - self.start.year) * MONTHS_PER_YEAR + day.month - self.start.month
+
+    def index_on_or_after(self, day: date) -> int:
+        """Return the index of the first month that begins on or after a day: where capacity starts."""
+        return self.index_of(day) + (0 if day.day == 1 else 1)
+
+
+def days_later(day: date, days: int) -> date:
+    """Return the day that lies `days` later."""
+    return day + timedelta(days=days)
+
+
+def hour_of_week_counts(first_hours_of_week: IntArray, hours: IntArray) -> IntArray:
+    """Return how often each of the 168 hours of the week occurs in runs of hours.
+
+    Each run begins at `first_hours_of_week[i]` and lasts `hours[i]`; the answer has one row per run.
+    """
+    offset = (np.arange(HOURS_PER_WEEK) - first_hours_of_week[:, None]) % HOURS_PER_WEEK
+    full, rest = np.divmod(hours[:, None], HOURS_PER_WEEK)
+    return (full + (offset < rest)).astype(np.int64)

@@ -1,0 +1,50 @@
+"""Constants and conversions: the only place of the model with a factor in it."""
+
+HOURS_PER_DAY = 24
+HOURS_PER_WEEK = 168
+MONTHS_PER_YEAR = 12
+# Planning hours. Billing and evaluate() take the real hours of each month (672 to 744).
+HOURS_PER_YEAR = 8760
+HOURS_PER_MONTH = 730
+WATTS_PER_KW = 1000
+GRAMS_PER_TONNE = 1_000_000
+SECONDS_PER_HOUR = 3600
+
+
+def average_kw(idle_kw: float, max_kw: float, load_share: float) -> float:
+    """Return the average IT power of one server: idle + (max - idle) * load.
+
+    `load_share` is GPU-hours used / GPU-hours available.
+
+    >>> average_kw(1.5, 9.0, 0.65)
+    6.375
+    """
+    return idle_kw + (max_kw - idle_kw) * load_share
+
+
+def facility_kwh(it_kw: float, hours: float, pue: float) -> float:
+    """Return the energy drawn from the grid: IT power * hours * PUE.
+
+    >>> facility_kwh(10.0, 100.0, 1.5)
+    1500.0
+    """
+    return it_kw * hours * pue
+
+
+def gpu_energy_kwh(gpu_hours: float, watts_per_gpu: float, pue: float = 1.0) -> float:
+    """Return the energy of GPU-hours at a fixed power per GPU; an upper estimate when given the TDP."""
+    return facility_kwh(watts_per_gpu / WATTS_PER_KW, gpu_hours, pue)
+
+
+def emitted_tonnes(kwh: float, grams_co2e_per_kwh: float) -> float:
+    """Return tonnes of CO2e: energy * grid intensity."""
+    return kwh * grams_co2e_per_kwh / GRAMS_PER_TONNE
+
+
+def whole_instances_down(gpus: float, gpus_per_instance: int) -> float:
+    """Return the GPUs of the whole instances that fit: floor(gpus / size) * size.
+
+    >>> whole_instances_down(20, 8)
+    16.0
+    """
+    return float(int(gpus / gpus_per_instance + 1e-9) * gpus_per_instance)

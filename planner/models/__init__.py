@@ -1,0 +1,3 @@
+from .people import Person
+
+__all__ = ["Person"]
