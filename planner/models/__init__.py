@@ -1,3 +1,15 @@
 from .people import Person
+from .scenarios import Revision, Scenario, Workload
+from .supplies import OnDemandSupply, OwnedSupply, ReservedSupply, SpotSupply, SupplyPrice
 
-__all__ = ["Person"]
+__all__ = [
+    "OnDemandSupply",
+    "OwnedSupply",
+    "Person",
+    "ReservedSupply",
+    "Revision",
+    "Scenario",
+    "SpotSupply",
+    "SupplyPrice",
+    "Workload",
+]
