@@ -1,0 +1,1 @@
+"""Every read of the fact tables that is more than a get; one module for each kind of fact."""

@@ -1,0 +1,219 @@
+"""Read prices: the one that holds on a date, and the offers that can be had."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from django.db.models import Exists, F, FloatField, OuterRef, Q, QuerySet
+from django.db.models.functions import Cast
+
+from costs.models import Accelerator, Price, Sku
+
+PRICE_STEP = Decimal("0.000000001")
+PLANNING_CURRENCY = "USD"
+
+
+@dataclass(frozen=True)
+class PriceKey:
+    """What a price is asked for by. An empty zone takes the region's price, or its cheapest zone."""
+
+    provider: str
+    sku: str
+    region: str
+    term: str
+    payment: str = ""
+    zone: str = ""
+
+
+@dataclass(frozen=True)
+class Quote:
+    """The answer to a PriceKey. Without a price, `state` and `reason` say why."""
+
+    key: PriceKey
+    state: str  # a Price.State
+    reason: str
+    usd_per_gpu_hour: Decimal | None
+    usd_per_hour: Decimal | None
+    upfront: Decimal | None  # total for the SKU at the start of the term, where the source states it
+    gpu_count: Decimal | None
+    currency: str
+    zone: str
+    effective_from: datetime | None
+    source: str
+    run_id: int | None
+    as_of: datetime | None  # the date that the batch states of itself
+    reference: str
+
+
+def price_on(
+    provider: str,
+    sku: str,
+    region: str,
+    term: str,
+    payment: str,
+    as_of: datetime,
+    zone: str = "",
+) -> Quote:
+    """Return the price of one SKU that held at a moment."""
+    key = PriceKey(provider, sku, region, term, payment, zone)
+    return prices_on([key], as_of)[key]
+
+
+def prices_on(keys: Iterable[PriceKey], as_of: datetime) -> dict[PriceKey, Quote]:
+    """Return a quote for every key in one query.
+
+    Where several sources or zones answer, a stated price wins over none, then the newest list, then
+    the region's own price over a zone's, then the cheapest.
+    """
+    wanted = list(dict.fromkeys(keys))
+    if not wanted:
+        return {}
+    clause = Q()
+    for key in wanted:
+        clause |= _matches(key)
+    found: dict[tuple[str, ...], list[Price]] = {}
+    for price in _held_on(as_of).filter(clause).select_related("sku", "batch"):
+        found.setdefault(_group(price), []).append(price)
+    return {key: _quote(key, found.get(_group(key), []), as_of) for key in wanted}
+
+
+def offers(
+    as_of: datetime,
+    *,
+    gpu: Sequence[str] = (),
+    cloud: Sequence[str] = (),
+    region: str = "",
+    term: Sequence[str] = (),
+    state: Sequence[str] = (),
+    min_gpus: Decimal | int | None = None,
+    q: str = "",
+) -> QuerySet[Price]:
+    """Return the prices that held at a moment, with SKU, accelerator and batch.
+
+    `gpu` holds slugs, `region` is the start of a region's name, `q` any part of a name. The annotation
+    `per_gpu_hour` is a float to sort by; figures for the eye come from `per_gpu_hour(price)`.
+    """
+    # SQLite keeps 98.0 as the integer 98, and 98 / 8 would be 12: divide as floats
+    per_gpu = Cast("price_per_hour", FloatField()) / Cast("sku__gpu_count", FloatField())
+    rows = _held_on(as_of).select_related("sku__accelerator", "batch").annotate(per_gpu_hour=per_gpu)
+    if gpu:
+        rows = rows.filter(sku__accelerator__slug__in=gpu)
+    if cloud:
+        rows = rows.filter(sku__provider__in=cloud)
+    if region:
+        rows = rows.filter(region__istartswith=region)
+    if term:
+        rows = rows.filter(term__in=term)
+    if state:
+        rows = rows.filter(state__in=state)
+    if min_gpus is not None:
+        rows = rows.filter(sku__gpu_count__gte=min_gpus)
+    for word in q.split():
+        rows = rows.filter(_mentions(word))
+    return rows
+
+
+def cheapest(rows: QuerySet[Price], term: str = Price.Term.ON_DEMAND) -> Price | None:
+    """Return the cheapest offer per GPU of one term, in the planning currency, or None."""
+    priced = rows.filter(state=Price.State.PRICED, term=term, currency=PLANNING_CURRENCY)
+    return priced.order_by(F("per_gpu_hour").asc(), "sku__provider", "region", "pk").first()
+
+
+def per_gpu_hour(price: Price) -> Decimal | None:
+    """Return the exact hourly price of one GPU, or None where there is no price."""
+    if price.price_per_hour is None:
+        return None
+    return (price.price_per_hour / price.sku.gpu_count).quantize(PRICE_STEP)
+
+
+def offered_accelerators() -> list[tuple[str, str]]:
+    """Return slug and name of every accelerator that has a current price."""
+    current = Price.objects.filter(sku__accelerator=OuterRef("pk"), effective_to__isnull=True)
+    rows = Accelerator.objects.filter(Exists(current)).order_by("name")
+    return list(rows.values_list("slug", "name"))
+
+
+def offered_clouds() -> list[str]:
+    """Return every provider that has a SKU, by name."""
+    return list(Sku.objects.order_by("provider").values_list("provider", flat=True).distinct())
+
+
+def offered_regions() -> list[str]:
+    """Return every region that has a current price, by name."""
+    current = Price.objects.filter(effective_to__isnull=True)
+    return list(current.order_by("region").values_list("region", flat=True).distinct())
+
+
+def _held_on(as_of: datetime) -> QuerySet[Price]:
+    still_open = Q(effective_to__isnull=True) | Q(effective_to__gt=as_of)
+    return Price.objects.filter(still_open, effective_from__lte=as_of)
+
+
+def _matches(key: PriceKey) -> Q:
+    clause = Q(
+        sku__provider=key.provider,
+        sku__name=key.sku,
+        region=key.region,
+        term=key.term,
+        payment=key.payment,
+    )
+    return clause & Q(zone=key.zone) if key.zone else clause
+
+
+def _group(of: Price | PriceKey) -> tuple[str, ...]:
+    if isinstance(of, PriceKey):
+        return (of.provider, of.sku, of.region, of.term, of.payment)
+    return (of.sku.provider, of.sku.name, of.region, of.term, of.payment)
+
+
+def _quote(key: PriceKey, found: Sequence[Price], as_of: datetime) -> Quote:
+    candidates = [price for price in found if not key.zone or price.zone == key.zone]
+    if not candidates:
+        reason = f"no price of {key.provider} {key.sku} in {key.region} is on file for {as_of:%Y-%m-%d}"
+        return Quote(
+            key, "unknown", reason, None, None, None, None, PLANNING_CURRENCY, "", None, "", None, None, ""
+        )
+    best = min(candidates, key=_preference)
+    state, reason, usd = best.state, best.state_reason, best.price_per_hour
+    if usd is not None and best.currency != PLANNING_CURRENCY:
+        state, usd = "unknown", None
+        reason = f"the price is in {best.currency} and no exchange rate is on file"
+    return Quote(
+        key=key,
+        state=state,
+        reason=reason,
+        usd_per_gpu_hour=None if usd is None else per_gpu_hour(best),
+        usd_per_hour=usd,
+        upfront=best.upfront if usd is not None else None,
+        gpu_count=best.sku.gpu_count,
+        currency=best.currency,
+        zone=best.zone,
+        effective_from=best.effective_from,
+        source=best.source,
+        run_id=best.batch.run_id,
+        as_of=best.batch.as_of,
+        reference=best.reference,
+    )
+
+
+def _preference(price: Price) -> tuple[bool, float, bool, Decimal, str, int]:
+    return (
+        price.price_per_hour is None or price.currency != PLANNING_CURRENCY,
+        -price.batch.as_of.timestamp(),
+        bool(price.zone),
+        per_gpu_hour(price) or Decimal(0),
+        price.source,
+        price.pk,
+    )
+
+
+def _mentions(word: str) -> Q:
+    return (
+        Q(sku__name__icontains=word)
+        | Q(sku__provider__icontains=word)
+        | Q(sku__accelerator_name__icontains=word)
+        | Q(sku__accelerator__name__icontains=word)
+        | Q(region__icontains=word)
+        | Q(zone__icontains=word)
+    )
