@@ -218,7 +218,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Slider:
-    """One what-if. `value`, `saved`, `measured`, `minimum` and `maximum` are in the unit shown (62, not 0.62).
+    """One what-if. All its numbers are in the unit shown: 62, not 0.62.
 
     `saved` is what the scenarios say now, None where they differ among themselves; `value` is then the
     base's until the slider is moved. `measured` places the tick, None where nothing is measured.

@@ -65,8 +65,9 @@ class OwnedSupply(models.Model):
     order_date = models.DateField()
     lead_time_days = models.PositiveSmallIntegerField()
     burn_in_days = models.PositiveSmallIntegerField()
-    # all of it: server, network, storage, racks, installation
     usd_capex_per_server = models.DecimalField(max_digits=16, decimal_places=2, null=True)
+    # network, storage, racks, installation: 0 where the price above holds them; no maintenance is due on them
+    usd_other_capex_per_server = models.DecimalField(max_digits=16, decimal_places=2, null=True, default=0)
     capex_source = models.CharField(max_length=200, blank=True)
     capex_source_date = models.DateField(null=True)
     deposit_share = models.DecimalField(max_digits=7, decimal_places=6)
@@ -104,6 +105,11 @@ class OwnedSupply(models.Model):
                 condition=Q(usd_capex_per_server__isnull=True)
                 | Q(usd_capex_per_server__gt=0, usd_capex_per_server__lte=MAX_USD),
                 name="owned_capex",
+            ),
+            models.CheckConstraint(
+                condition=Q(usd_other_capex_per_server__isnull=True)
+                | Q(usd_other_capex_per_server__gte=0, usd_other_capex_per_server__lte=MAX_USD),
+                name="owned_other_capex",
             ),
             models.CheckConstraint(
                 condition=Q(deposit_share__gte=0, deposit_share__lte=1)
@@ -162,7 +168,7 @@ class ReservedSupply(models.Model):
 
 
 class OnDemandSupply(models.Model):
-    """Rented by the hour up to a quota. One of a revision is the reference that plans are measured against."""
+    """Rented by the hour up to a quota. One of a revision is the reference: plans are measured against it."""
 
     revision = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="on_demand")
     position = models.PositiveSmallIntegerField(default=0)

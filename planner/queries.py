@@ -1,0 +1,315 @@
+"""From saved plans to the core: load_plan is the one door. Decimal becomes float here and nowhere else.
+
+A price that cannot be told stays None with a reason, so that the result names the gap.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+
+from django.db.models import OuterRef, QuerySet, Subquery
+
+from costs.queries import prices
+from planner.core import plan as core
+from planner.models import (
+    OnDemandSupply,
+    OwnedSupply,
+    ReservedSupply,
+    Revision,
+    Scenario,
+    SpotSupply,
+    SupplyPrice,
+    Workload,
+)
+
+Quotes = Mapping[prices.PriceKey, prices.Quote]
+HOURS_PER_PRICED_YEAR = 8760  # list prices spread an upfront payment over years of 365 days
+YEARS_OF_TERM = {"reserved_1y": 1, "reserved_3y": 3}
+TERM_LABELS = {"on_demand": "on demand", "spot": "spot", "reserved_1y": "1 year", "reserved_3y": "3 years"}
+
+
+@dataclass(frozen=True)
+class PriceSource:
+    """Where one price of a plan comes from: a fact with its run, or what a person typed."""
+
+    supply: str
+    text: str
+    usd_per_gpu_hour: Decimal | None
+    usd_upfront_per_gpu: Decimal | None
+    as_of: datetime | date | None
+    run_id: int | None
+    typed_by: str  # "" for a fact
+    reason: str  # why there is no price
+
+
+@dataclass(frozen=True)
+class LoadedPlan:
+    """A revision as the core reads it, and the source of each of its prices."""
+
+    revision: Revision
+    plan: core.Plan
+    sources: tuple[PriceSource, ...]
+
+    @property
+    def runs(self) -> tuple[int, ...]:
+        """Return the ingest runs behind the prices, ascending."""
+        return tuple(sorted({source.run_id for source in self.sources if source.run_id is not None}))
+
+
+def newest_revisions(scenarios: QuerySet[Scenario]) -> QuerySet[Revision]:
+    """Return the newest revision of each scenario with all it holds; the count of queries is fixed."""
+    newest = Revision.objects.filter(scenario=OuterRef("pk")).order_by("-number").values("pk")[:1]
+    return whole_revisions().filter(
+        pk__in=scenarios.order_by().annotate(newest=Subquery(newest)).values("newest")
+    )
+
+
+def whole_revisions() -> QuerySet[Revision]:
+    """Return revisions with workloads, supplies and prices loaded along."""
+    return Revision.objects.select_related("scenario", "author").prefetch_related(
+        "workloads", "owned", "reserved__price", "on_demand__price", "spot__price"
+    )
+
+
+def load_plan(revision: Revision, as_of: datetime) -> LoadedPlan:
+    """Return the plan of one revision at the prices of a moment."""
+    return load_plans([revision], as_of)[0]
+
+
+def load_plans(revisions: Iterable[Revision], as_of: datetime) -> list[LoadedPlan]:
+    """Return the plans of revisions; their prices are read together."""
+    chosen = list(revisions)
+    keys = {key_of(supply.price) for r in chosen for supply in rented(r) if supply.price.is_key}
+    quotes = prices.prices_on(keys, as_of)
+    return [_loaded(revision, quotes) for revision in chosen]
+
+
+def supplies_of(revision: Revision) -> list[OwnedSupply | ReservedSupply | OnDemandSupply | SpotSupply]:
+    """Return all supplies of a revision in the order in which they were typed."""
+    return sorted([*revision.owned.all(), *rented(revision)], key=lambda supply: supply.position)
+
+
+def rented(revision: Revision) -> list[ReservedSupply | OnDemandSupply | SpotSupply]:
+    """Return the supplies of a revision that have a price by the hour."""
+    return [*revision.reserved.all(), *revision.on_demand.all(), *revision.spot.all()]
+
+
+def key_of(price: SupplyPrice) -> prices.PriceKey:
+    """Return the key of the price fact that a supply names."""
+    return prices.PriceKey(price.provider, price.sku, price.region, price.term, price.payment, price.zone)
+
+
+def _loaded(revision: Revision, quotes: Quotes) -> LoadedPlan:
+    supplies: list[core.Supply] = []
+    sources: list[PriceSource] = []
+    seen: Counter[str] = Counter()
+    for row in supplies_of(revision):
+        seen[row.name] += 1
+        # the core tells supplies apart by name
+        name = row.name if seen[row.name] == 1 else f"{row.name} ({seen[row.name]})"
+        source = (
+            _capex_source(name, row) if isinstance(row, OwnedSupply) else _price_source(name, row, quotes)
+        )
+        supplies.append(_supply(name, row, source))
+        sources.append(source)
+    plan = core.Plan(
+        name=revision.scenario.name,
+        start=revision.start,
+        months=revision.months,
+        gpu_model=revision.gpu_model,
+        workloads=tuple(_workload(row) for row in revision.workloads.all()),
+        supplies=tuple(supplies),
+        discount_rate_per_year=float(revision.discount_rate_per_year),
+        price_drift_per_month=change_per_month(float(revision.price_change_per_year)),
+        currency=revision.currency,
+    )
+    return LoadedPlan(revision, plan, tuple(sources))
+
+
+def change_per_month(change_per_year: float) -> float:
+    """Return the monthly share that compounds to a yearly one: (1 + y)^(1/12) - 1."""
+    return float((1.0 + change_per_year) ** (1.0 / 12.0) - 1.0)
+
+
+def _number(value: Decimal | None) -> float | None:
+    return None if value is None else float(value)
+
+
+def _workload(row: Workload) -> core.Workload:
+    return core.Workload(
+        name=row.name,
+        kind="training" if row.kind == Workload.Kind.TRAINING else "inference",
+        gpus=float(row.gpus),
+        growth_per_month=float(row.growth_per_month),
+        profile=None if row.profile is None else tuple(float(factor) for factor in row.profile),
+        deferrable_hours=float(row.deferrable_hours),
+        interruptible=row.interruptible,
+    )
+
+
+def _supply(
+    name: str, row: OwnedSupply | ReservedSupply | OnDemandSupply | SpotSupply, source: PriceSource
+) -> core.Supply:
+    rate = _number(source.usd_per_gpu_hour)
+    match row:
+        case OwnedSupply():
+            return _owned(name, row)
+        case ReservedSupply():
+            return core.Reserved(
+                name=name,
+                gpus=row.gpus,
+                start=row.start,
+                term_months=row.term_months,
+                payment=_payment(row),
+                usd_per_gpu_hour=rate,
+                usd_upfront_per_gpu=_number(source.usd_upfront_per_gpu),
+                gpus_per_instance=row.gpus_per_instance,
+                salvage_share=float(row.salvage_share),
+            )
+        case OnDemandSupply():
+            return core.OnDemand(
+                name=name,
+                usd_per_gpu_hour=rate,
+                quota_gpus=_number(row.quota_gpus),
+                gpus_per_instance=row.gpus_per_instance,
+                reference=row.is_reference,
+            )
+        case SpotSupply():
+            return core.Spot(
+                name=name,
+                usd_per_gpu_hour=rate,
+                useful_work_factor=float(row.useful_work_factor),
+                quota_gpus=_number(row.quota_gpus),
+                gpus_per_instance=row.gpus_per_instance,
+            )
+
+
+def _payment(row: ReservedSupply) -> core.PaymentForm:
+    match row.payment:
+        case "partial_upfront":
+            return "partial_upfront"
+        case "all_upfront":
+            return "all_upfront"
+        case _:
+            return "no_upfront"
+
+
+def _owned(name: str, row: OwnedSupply) -> core.Owned:
+    loan = core.Loan(float(row.loan_share), float(row.loan_rate_per_year), row.loan_months)
+    return core.Owned(
+        name=name,
+        servers=row.servers,
+        gpus_per_server=row.gpus_per_server,
+        order_date=row.order_date,
+        lead_time_days=row.lead_time_days,
+        usd_capex_per_server=_number(row.usd_capex_per_server),
+        usd_other_capex_per_server=_number(row.usd_other_capex_per_server),
+        burn_in_days=row.burn_in_days,
+        deposit_share=float(row.deposit_share),
+        idle_kw_per_server=_number(row.idle_kw_per_server),
+        max_kw_per_server=_number(row.max_kw_per_server),
+        pue=float(row.pue),
+        usd_per_kwh=_number(row.usd_per_kwh),
+        usd_colocation_per_kw_month=float(row.usd_colocation_per_kw_month),
+        colocation_includes_energy=row.colocation_includes_energy,
+        maintenance_share_per_year=float(row.maintenance_share_per_year),
+        warranty_months=row.warranty_months,
+        fte_minimum=float(row.fte_minimum),
+        servers_per_fte=float(row.servers_per_fte),
+        usd_staff_per_fte_year=float(row.usd_staff_per_fte_year),
+        usd_software_per_server_month=float(row.usd_software_per_server_month),
+        usd_insurance_per_server_month=float(row.usd_insurance_per_server_month),
+        availability=float(row.availability),
+        spare_servers=row.spare_servers,
+        accounting_life_months=row.accounting_life_months,
+        economic_life_months=row.economic_life_months,
+        residual_share=_number(row.residual_share),
+        loan=loan if loan.share else None,
+    )
+
+
+def _capex_source(name: str, row: OwnedSupply) -> PriceSource:
+    price = row.usd_capex_per_server
+    return PriceSource(
+        supply=name,
+        text=row.capex_source or "purchase price as typed",
+        usd_per_gpu_hour=None,
+        usd_upfront_per_gpu=None if price is None else price / row.gpus_per_server,
+        as_of=row.capex_source_date,
+        run_id=None,
+        typed_by=_author(row.revision),
+        reason="" if price is not None else "no purchase price is given",
+    )
+
+
+def _author(revision: Revision) -> str:
+    return str(revision.author) if revision.author else "a former member"
+
+
+def _price_source(
+    name: str, row: ReservedSupply | OnDemandSupply | SpotSupply, quotes: Quotes
+) -> PriceSource:
+    price = row.price
+    if price.is_key:
+        return _fact_source(name, row, quotes)
+    known = price.usd_per_gpu_hour is not None or price.usd_upfront_per_gpu is not None
+    return PriceSource(
+        supply=name,
+        text=price.source or "price as typed",
+        usd_per_gpu_hour=price.usd_per_gpu_hour,
+        usd_upfront_per_gpu=price.usd_upfront_per_gpu,
+        as_of=price.source_date,
+        run_id=None,
+        typed_by=_author(row.revision),
+        reason="" if known else "no price is given",
+    )
+
+
+def _fact_source(name: str, row: ReservedSupply | OnDemandSupply | SpotSupply, quotes: Quotes) -> PriceSource:
+    price = row.price
+    quote = quotes[key_of(price)]
+    term = TERM_LABELS.get(price.term, price.term)
+    rate, upfront = quote.usd_per_gpu_hour, Decimal(0)
+    reason = "" if rate is not None else quote.reason or _state(quote)
+    if rate is not None and quote.currency != row.revision.currency:
+        reason = f"the price is in {quote.currency}, the plan in {row.revision.currency}"
+        rate = None
+    if rate is not None and isinstance(row, ReservedSupply):
+        rate, split, reason = _split_upfront(rate, quote, row)
+        upfront = split or Decimal(0)
+        if split is None:
+            rate = None
+    return PriceSource(
+        supply=name,
+        text=f"{price.provider} {price.sku}, {price.region}, {term} ({quote.source})",
+        usd_per_gpu_hour=rate,
+        usd_upfront_per_gpu=None if reason else upfront,
+        as_of=quote.as_of,
+        run_id=quote.run_id,
+        typed_by="",
+        reason=reason,
+    )
+
+
+def _state(quote: prices.Quote) -> str:
+    return {
+        "not_sold": "not sold here",
+        "reservation_only": "sold by reservation only",
+    }.get(quote.state, "no price is known")
+
+
+def _split_upfront(
+    effective: Decimal, quote: prices.Quote, row: ReservedSupply
+) -> tuple[Decimal | None, Decimal | None, str]:
+    """Return the recurring rate and the upfront payment per GPU of an effective rate, or why it cannot be told."""
+    hours = Decimal(HOURS_PER_PRICED_YEAR * YEARS_OF_TERM.get(row.price.term, 1))
+    if row.payment == ReservedSupply.Payment.NO_UPFRONT:
+        return effective, Decimal(0), ""
+    if row.payment == ReservedSupply.Payment.ALL_UPFRONT:
+        return Decimal(0), effective * hours, ""
+    if quote.upfront is None or not quote.gpu_count:
+        return None, None, "the price list does not say how much of it is due upfront"
+    upfront = quote.upfront / quote.gpu_count
+    return effective - upfront / hours, upfront, ""

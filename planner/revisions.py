@@ -1,0 +1,120 @@
+"""Save plans: the only writer of scenarios, revisions and what they hold. A revision is never changed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils.text import slugify
+
+from planner.models import (
+    OnDemandSupply,
+    OwnedSupply,
+    Person,
+    ReservedSupply,
+    Revision,
+    Scenario,
+    SpotSupply,
+    Workload,
+)
+
+Supply = OwnedSupply | ReservedSupply | OnDemandSupply | SpotSupply
+# the newest revision of each scenario is found by these; order is the order of the page
+SUPPLY_SETS = ("owned", "reserved", "on_demand", "spot")
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What a revision will hold: rows that are not saved yet. A rented supply carries an unsaved `price`."""
+
+    revision: Revision
+    workloads: Sequence[Workload]
+    supplies: Sequence[Supply] = field(default_factory=tuple)
+
+
+class StaleEditError(Exception):
+    """Somebody saved a newer revision while this one was edited."""
+
+    def __init__(self, newest: Revision) -> None:
+        super().__init__(f"revision {newest.number} was saved meanwhile")
+        self.newest = newest
+
+
+@transaction.atomic
+def create_scenario(
+    name: str, draft: Draft, *, owner: Person | None, now: datetime, is_sample: bool = False, note: str = ""
+) -> Scenario:
+    """Save a new scenario with its first revision."""
+    scenario = Scenario.objects.create(
+        slug=free_slug(name),
+        name=name,
+        note=note,
+        owner=owner,
+        is_sample=is_sample,
+        created_at=now,
+        updated_at=now,
+    )
+    _save(scenario, draft, 1, owner, now)
+    return scenario
+
+
+@transaction.atomic
+def add_revision(
+    scenario: Scenario, draft: Draft, *, edited: int, author: Person | None, now: datetime
+) -> Revision:
+    """Save a draft as the next revision; refused where `edited` is no longer the newest number."""
+    locked = Scenario.objects.select_for_update().get(pk=scenario.pk)
+    newest = locked.revisions.order_by("-number").first()
+    if newest is not None and newest.number != edited:
+        raise StaleEditError(newest)
+    revision = _save(locked, draft, edited + 1, author, now)
+    locked.updated_at = now
+    locked.name, locked.note = scenario.name, scenario.note
+    locked.save(update_fields=["updated_at", "name", "note"])
+    return revision
+
+
+@transaction.atomic
+def make_plan_of_record(scenario: Scenario) -> None:
+    """Make this the one plan that the organisation follows."""
+    Scenario.objects.filter(is_plan_of_record=True).exclude(pk=scenario.pk).update(is_plan_of_record=False)
+    Scenario.objects.filter(pk=scenario.pk).update(is_plan_of_record=True)
+    scenario.is_plan_of_record = True
+
+
+def remove_scenarios(scenarios: QuerySet[Scenario]) -> int:
+    """Remove scenarios with everything they hold; return how many."""
+    return scenarios.delete()[1].get("planner.Scenario", 0)
+
+
+def free_slug(name: str) -> str:
+    """Return an address for a name that no scenario has yet: "own-96", "own-96-2"."""
+    stem = slugify(name)[:70].strip("-") or "scenario"
+    taken = set(Scenario.objects.filter(slug__startswith=stem).values_list("slug", flat=True))
+    # addresses of pages that stand where a scenario's address would
+    taken |= {"new", "compare"}
+    number = 2
+    slug = stem
+    while slug in taken:
+        slug, number = f"{stem}-{number}", number + 1
+    return slug
+
+
+def _save(scenario: Scenario, draft: Draft, number: int, author: Person | None, now: datetime) -> Revision:
+    revision = draft.revision
+    revision.scenario, revision.number = scenario, number
+    revision.author, revision.created_at = author, now
+    revision.save(force_insert=True)
+    for position, workload in enumerate(draft.workloads):
+        workload.revision, workload.position = revision, position
+        workload.save(force_insert=True)
+    for position, supply in enumerate(draft.supplies):
+        supply.revision, supply.position = revision, position
+        if not isinstance(supply, OwnedSupply):
+            price = supply.price
+            price.revision = revision
+            price.save(force_insert=True)
+            supply.price = price
+        supply.save(force_insert=True)
+    return revision
