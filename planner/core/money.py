@@ -74,7 +74,7 @@ def equivalent_annual_cost(capex: float, residual: float, rate_per_year: float, 
 
 def npv_from_now(flows: Sequence[float], rate_per_period: float) -> float:
     """Return the present value with the first flow at time 0, undiscounted (the default here)."""
-    return _discounted(flows, rate_per_period, lambda k: float(k))
+    return _discounted(flows, rate_per_period, float)
 
 
 def npv_end_of_period(flows: Sequence[float], rate_per_period: float) -> float:
@@ -90,11 +90,13 @@ def npv_mid_period(flows: Sequence[float], rate_per_period: float) -> float:
 def npv_dated(flows: Sequence[tuple[date, float]], rate_per_year: float) -> float:
     """Return the present value on the first flow's date, counting days: (1+r)^-(days/365)."""
     first = flows[0][0]
-    return sum(usd * (1.0 + rate_per_year) ** (-(day - first).days / DAYS_PER_YEAR) for day, usd in flows)
+    return float(
+        sum(usd * (1.0 + rate_per_year) ** (-(day - first).days / DAYS_PER_YEAR) for day, usd in flows)
+    )
 
 
 def _discounted(flows: Sequence[float], rate: float, time_of: Callable[[int], float]) -> float:
-    return sum(flow * (1.0 + rate) ** -time_of(k) for k, flow in enumerate(flows))
+    return float(sum(flow * (1.0 + rate) ** -time_of(k) for k, flow in enumerate(flows)))
 
 
 def straight_line_charge(capex: float, residual: float, periods: int) -> float:
@@ -108,5 +110,5 @@ def book_value(capex: float, residual: float, periods: int, elapsed: FloatArray)
 
 
 def residual_share_by_age(months_in_service: FloatArray) -> FloatArray:
-    """Return the resale share of all capex: 100 % new, 25 % at 36 months, 10 % from 60 on, straight between."""
+    """Return the resale share of all capex: 100 % new, 25 % at 36 months, 10 % from 60; straight between."""
     return np.interp(months_in_service, [0.0, 36.0, 60.0], [1.0, 0.25, 0.10])

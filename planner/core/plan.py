@@ -1,4 +1,4 @@
-"""The vocabulary of the model: a Plan goes into evaluate(), an Outcome comes out.
+"""The vocabulary of the model: a Plan goes into evaluate() (evaluate.py), an Outcome comes out.
 
 Formulas, units and timing are stated in docs/model.md. Money is float US dollars (or the plan's
 currency), hours are real UTC calendar hours, shares are 0..1, powers are kW. `None` in a price
@@ -41,7 +41,7 @@ class Loan:
     """A loan that pays `share` of the capex; level payments at the end of each month."""
 
     share: float
-    rate_per_year: float
+    rate_per_year: float  # nominal, compounded monthly, as banks quote it
     months: int
 
 
@@ -55,6 +55,7 @@ class Owned:
     order_date: date
     lead_time_days: int
     usd_capex_per_server: float | None
+    usd_other_capex_per_server: float | None = 0.0  # network, storage, rack, installation: no maintenance
     burn_in_days: int = 0
     deposit_share: float = 0.3
     idle_kw_per_server: float | None = None
@@ -127,7 +128,6 @@ class Plan:
     """Demand and supplies over `months` calendar months from `start` (a first of a month, 00:00 UTC).
 
     `price_drift_per_month` is a share, applied from month 2 to on-demand and spot prices.
-    `usd_delay_per_gpu_hour_month` steers nothing here; it is reported beside the totals.
     """
 
     name: str
@@ -154,13 +154,17 @@ class Gap:
 class BreakEven:
     """First month in which the plan's cumulative cost is at or below staying on demand.
 
-    `month` counts from 1; None is "never within the horizon". `until` is the month before which the
-    plan exceeds on demand again, None if it stays below.
+    `month` counts from 1; None is "never within the horizon". `until` is the first later month in which
+    the plan has cost more than on demand again, None if it stays below. `unmet_gpu_hours` is what the
+    plan left unserved up to `month`: where it is not 0 the plan did less work than the baseline.
+    `same_as_baseline` says that the two never differ, because the plan is staying on demand.
     """
 
     month: int | None
     date: date | None
     until: int | None = None
+    unmet_gpu_hours: float = 0.0
+    same_as_baseline: bool = False
 
 
 @dataclass(frozen=True)
@@ -176,9 +180,16 @@ class Outcome:
     capacity: tidy frame, one row per month and supply: month, supply, kind, hours (of the month),
         installed_gpu_hours, available_gpu_hours, quota_gpus (NaN: no limit known), peak_gpus.
     cumulative: one row per month: month, cash_usd, amortized_usd, present_value_usd (cumulative
-        totals of the plan) and baseline_cash_usd, baseline_amortized_usd, baseline_present_value_usd (all demand on the
-        reference on-demand supply, no quota).
-    off_total: named amounts outside every total (prepaid remainder, recurring money still owed).
+        totals of the plan) and baseline_cash_usd, baseline_amortized_usd, baseline_present_value_usd
+        (all demand on the reference on-demand supply, no quota).
+    off_total: named amounts outside every total, None where unknown: prepaid_remainder_usd (of terms that
+        outlive the horizon), recurring_still_owed_usd (on them), hardware_still_to_pay_usd (on orders
+        delivered after the horizon).
+    balances: what the books hold, one row per month, supply and item (deposits, book_value, prepaid,
+        loan; a loan is negative): month, supply, item, opening_usd, closing_usd. Without the rows
+        "residual", cash = amortized + closing - opening, at any horizon.
+    break_even_utilization: of owned servers, or of commitments where nothing is owned;
+        break_even_utilization_by_supply has every supply that is paid for whether used or not.
     """
 
     plan: Plan
@@ -199,3 +210,5 @@ class Outcome:
     peak_month_cash_usd: float | None
     peak_month: date | None
     off_total: dict[str, float | None]
+    balances: pd.DataFrame = field(default_factory=pd.DataFrame)
+    break_even_utilization_by_supply: dict[str, float | None] = field(default_factory=dict)

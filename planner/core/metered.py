@@ -1,0 +1,38 @@
+"""Rented by the hour: price path, quota in whole instances, what rounding to instances would cost.
+
+Spot is metered too; what is special about it stands in spot.py.
+"""
+
+import numpy as np
+
+from planner.core.calendar import FloatArray
+from planner.core.plan import OnDemand, Spot
+from planner.core.units import whole_instances_down
+
+# A use of 8.000000001 GPUs is 8 GPUs: the rest is the rounding of float sums.
+WHOLE_GPU_TOLERANCE = 1e-9
+
+
+def price_path(usd_per_gpu_hour: float | None, drift_per_month: float, months: int) -> FloatArray:
+    """Return price * (1 + drift)^(m-1) by month; all NaN where the price is unknown."""
+    first = float("nan") if usd_per_gpu_hour is None else usd_per_gpu_hour
+    return first * np.power(1.0 + drift_per_month, np.arange(months, dtype=np.float64))
+
+
+def quota_in_whole_instances(supply: OnDemand | Spot) -> float | None:
+    """Return the GPUs of the instances the quota allows; None where no limit is known."""
+    if supply.quota_gpus is None:
+        return None
+    return whole_instances_down(supply.quota_gpus, supply.gpus_per_instance)
+
+
+def in_whole_instances(gpus: FloatArray, gpus_per_instance: int) -> FloatArray:
+    """Return GPUs rounded up to whole instances."""
+    rounded: FloatArray = np.ceil(gpus / gpus_per_instance - WHOLE_GPU_TOLERANCE) * gpus_per_instance
+    return rounded
+
+
+def rounding_gpu_hours(paid_gpus: FloatArray, hours: FloatArray, gpus_per_instance: int) -> FloatArray:
+    """Return, per slot, the GPU-hours that whole instances would add to what is billed by the GPU."""
+    spare = in_whole_instances(paid_gpus, gpus_per_instance) - paid_gpus
+    return np.maximum(spare, 0.0) * hours
