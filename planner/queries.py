@@ -4,9 +4,9 @@ A price that cannot be told stays None with a reason, so that the result names t
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from decimal import Decimal
 
 from django.db.models import OuterRef, QuerySet, Subquery
@@ -20,28 +20,9 @@ from planner.models import (
     Revision,
     Scenario,
     SpotSupply,
-    SupplyPrice,
     Workload,
 )
-
-Quotes = Mapping[prices.PriceKey, prices.Quote]
-HOURS_PER_PRICED_YEAR = 8760  # list prices spread an upfront payment over years of 365 days
-YEARS_OF_TERM = {"reserved_1y": 1, "reserved_3y": 3}
-TERM_LABELS = {"on_demand": "on demand", "spot": "spot", "reserved_1y": "1 year", "reserved_3y": "3 years"}
-
-
-@dataclass(frozen=True)
-class PriceSource:
-    """Where one price of a plan comes from: a fact with its run, or what a person typed."""
-
-    supply: str
-    text: str
-    usd_per_gpu_hour: Decimal | None
-    usd_upfront_per_gpu: Decimal | None
-    as_of: datetime | date | None
-    run_id: int | None
-    typed_by: str  # "" for a fact
-    reason: str  # why there is no price
+from planner.price_sources import PriceSource, Quotes, key_of, source_of
 
 
 @dataclass(frozen=True)
@@ -96,11 +77,6 @@ def rented(revision: Revision) -> list[ReservedSupply | OnDemandSupply | SpotSup
     return [*revision.reserved.all(), *revision.on_demand.all(), *revision.spot.all()]
 
 
-def key_of(price: SupplyPrice) -> prices.PriceKey:
-    """Return the key of the price fact that a supply names."""
-    return prices.PriceKey(price.provider, price.sku, price.region, price.term, price.payment, price.zone)
-
-
 def _loaded(revision: Revision, quotes: Quotes) -> LoadedPlan:
     supplies: list[core.Supply] = []
     sources: list[PriceSource] = []
@@ -109,9 +85,7 @@ def _loaded(revision: Revision, quotes: Quotes) -> LoadedPlan:
         seen[row.name] += 1
         # the core tells supplies apart by name
         name = row.name if seen[row.name] == 1 else f"{row.name} ({seen[row.name]})"
-        source = (
-            _capex_source(name, row) if isinstance(row, OwnedSupply) else _price_source(name, row, quotes)
-        )
+        source = source_of(name, row, quotes)
         supplies.append(_supply(name, row, source))
         sources.append(source)
     plan = core.Plan(
@@ -144,7 +118,7 @@ def _workload(row: Workload) -> core.Workload:
         gpus=float(row.gpus),
         growth_per_month=float(row.growth_per_month),
         profile=None if row.profile is None else tuple(float(factor) for factor in row.profile),
-        deferrable_hours=float(row.deferrable_hours),
+        deferrable_hours=row.deferrable_hours,
         interruptible=row.interruptible,
     )
 
@@ -152,7 +126,7 @@ def _workload(row: Workload) -> core.Workload:
 def _supply(
     name: str, row: OwnedSupply | ReservedSupply | OnDemandSupply | SpotSupply, source: PriceSource
 ) -> core.Supply:
-    rate = _number(source.usd_per_gpu_hour)
+    rate, upfront = _number(source.usd_per_gpu_hour), _number(source.usd_upfront_per_gpu)
     match row:
         case OwnedSupply():
             return _owned(name, row)
@@ -163,8 +137,8 @@ def _supply(
                 start=row.start,
                 term_months=row.term_months,
                 payment=_payment(row),
-                usd_per_gpu_hour=rate,
-                usd_upfront_per_gpu=_number(source.usd_upfront_per_gpu),
+                usd_per_gpu_hour=rate if row.payment != "all_upfront" else 0.0,
+                usd_upfront_per_gpu=upfront if row.payment != "no_upfront" else 0.0,
                 gpus_per_instance=row.gpus_per_instance,
                 salvage_share=float(row.salvage_share),
             )
@@ -228,88 +202,3 @@ def _owned(name: str, row: OwnedSupply) -> core.Owned:
         residual_share=_number(row.residual_share),
         loan=loan if loan.share else None,
     )
-
-
-def _capex_source(name: str, row: OwnedSupply) -> PriceSource:
-    price = row.usd_capex_per_server
-    return PriceSource(
-        supply=name,
-        text=row.capex_source or "purchase price as typed",
-        usd_per_gpu_hour=None,
-        usd_upfront_per_gpu=None if price is None else price / row.gpus_per_server,
-        as_of=row.capex_source_date,
-        run_id=None,
-        typed_by=_author(row.revision),
-        reason="" if price is not None else "no purchase price is given",
-    )
-
-
-def _author(revision: Revision) -> str:
-    return str(revision.author) if revision.author else "a former member"
-
-
-def _price_source(
-    name: str, row: ReservedSupply | OnDemandSupply | SpotSupply, quotes: Quotes
-) -> PriceSource:
-    price = row.price
-    if price.is_key:
-        return _fact_source(name, row, quotes)
-    known = price.usd_per_gpu_hour is not None or price.usd_upfront_per_gpu is not None
-    return PriceSource(
-        supply=name,
-        text=price.source or "price as typed",
-        usd_per_gpu_hour=price.usd_per_gpu_hour,
-        usd_upfront_per_gpu=price.usd_upfront_per_gpu,
-        as_of=price.source_date,
-        run_id=None,
-        typed_by=_author(row.revision),
-        reason="" if known else "no price is given",
-    )
-
-
-def _fact_source(name: str, row: ReservedSupply | OnDemandSupply | SpotSupply, quotes: Quotes) -> PriceSource:
-    price = row.price
-    quote = quotes[key_of(price)]
-    term = TERM_LABELS.get(price.term, price.term)
-    rate, upfront = quote.usd_per_gpu_hour, Decimal(0)
-    reason = "" if rate is not None else quote.reason or _state(quote)
-    if rate is not None and quote.currency != row.revision.currency:
-        reason = f"the price is in {quote.currency}, the plan in {row.revision.currency}"
-        rate = None
-    if rate is not None and isinstance(row, ReservedSupply):
-        rate, split, reason = _split_upfront(rate, quote, row)
-        upfront = split or Decimal(0)
-        if split is None:
-            rate = None
-    return PriceSource(
-        supply=name,
-        text=f"{price.provider} {price.sku}, {price.region}, {term} ({quote.source})",
-        usd_per_gpu_hour=rate,
-        usd_upfront_per_gpu=None if reason else upfront,
-        as_of=quote.as_of,
-        run_id=quote.run_id,
-        typed_by="",
-        reason=reason,
-    )
-
-
-def _state(quote: prices.Quote) -> str:
-    return {
-        "not_sold": "not sold here",
-        "reservation_only": "sold by reservation only",
-    }.get(quote.state, "no price is known")
-
-
-def _split_upfront(
-    effective: Decimal, quote: prices.Quote, row: ReservedSupply
-) -> tuple[Decimal | None, Decimal | None, str]:
-    """Return the recurring rate and the upfront payment per GPU of an effective rate, or why it cannot be told."""
-    hours = Decimal(HOURS_PER_PRICED_YEAR * YEARS_OF_TERM.get(row.price.term, 1))
-    if row.payment == ReservedSupply.Payment.NO_UPFRONT:
-        return effective, Decimal(0), ""
-    if row.payment == ReservedSupply.Payment.ALL_UPFRONT:
-        return Decimal(0), effective * hours, ""
-    if quote.upfront is None or not quote.gpu_count:
-        return None, None, "the price list does not say how much of it is due upfront"
-    upfront = quote.upfront / quote.gpu_count
-    return effective - upfront / hours, upfront, ""

@@ -128,7 +128,7 @@ class Migration(migrations.Migration):
                 ('gpus', models.DecimalField(decimal_places=3, max_digits=12)),
                 ('growth_per_month', models.DecimalField(decimal_places=6, default=0, max_digits=7)),
                 ('profile', models.JSONField(null=True)),
-                ('deferrable_hours', models.DecimalField(decimal_places=1, default=0, max_digits=6)),
+                ('deferrable_hours', models.PositiveSmallIntegerField(default=0)),
                 ('interruptible', models.BooleanField(default=False)),
                 ('revision', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='workloads', to='planner.revision')),
             ],
@@ -177,7 +177,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['position', 'pk'],
-                'constraints': [models.CheckConstraint(condition=models.Q(('servers__gte', 1), ('servers__lte', 100000), ('gpus_per_server__gte', 1), ('gpus_per_server__lte', 1024), ('spare_servers__lte', 100000)), name='owned_servers'), models.CheckConstraint(condition=models.Q(('usd_capex_per_server__isnull', True), models.Q(('usd_capex_per_server__gt', 0), ('usd_capex_per_server__lte', 1000000000000)), _connector='OR'), name='owned_capex'), models.CheckConstraint(condition=models.Q(('usd_other_capex_per_server__isnull', True), models.Q(('usd_other_capex_per_server__gte', 0), ('usd_other_capex_per_server__lte', 1000000000000)), _connector='OR'), name='owned_other_capex'), models.CheckConstraint(condition=models.Q(('deposit_share__gte', 0), ('deposit_share__lte', 1), ('maintenance_share_per_year__gte', 0), ('maintenance_share_per_year__lte', 1), ('availability__gt', 0), ('availability__lte', 1), ('loan_share__gte', 0), ('loan_share__lte', 1), models.Q(('residual_share__isnull', True), models.Q(('residual_share__gte', 0), ('residual_share__lte', 1)), _connector='OR')), name='owned_shares'), models.CheckConstraint(condition=models.Q(('pue__gte', 1), ('pue__lte', 3)), name='owned_pue'), models.CheckConstraint(condition=models.Q(('servers_per_fte__gt', 0)), name='owned_servers_per_fte'), models.CheckConstraint(condition=models.Q(('accounting_life_months__gte', 1)), name='owned_accounting_life'), models.CheckConstraint(condition=models.Q(('loan_share', 0), ('loan_months__gte', 1), _connector='OR'), name='owned_loan_term')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('servers__gte', 1), ('servers__lte', 100000), ('gpus_per_server__gte', 1), ('gpus_per_server__lte', 1024), ('spare_servers__lte', 100000)), name='owned_servers'), models.CheckConstraint(condition=models.Q(('usd_capex_per_server__isnull', True), models.Q(('usd_capex_per_server__gt', 0), ('usd_capex_per_server__lte', 100000000)), _connector='OR'), name='owned_capex'), models.CheckConstraint(condition=models.Q(('usd_other_capex_per_server__isnull', True), models.Q(('usd_other_capex_per_server__gte', 0), ('usd_other_capex_per_server__lte', 100000000)), _connector='OR'), name='owned_other_capex'), models.CheckConstraint(condition=models.Q(('deposit_share__gte', 0), ('deposit_share__lte', 1), ('maintenance_share_per_year__gte', 0), ('maintenance_share_per_year__lte', 1), ('availability__gt', 0), ('availability__lte', 1), ('loan_share__gte', 0), ('loan_share__lte', 1), models.Q(('residual_share__isnull', True), models.Q(('residual_share__gte', 0), ('residual_share__lte', 1)), _connector='OR')), name='owned_shares'), models.CheckConstraint(condition=models.Q(('pue__gte', 1), ('pue__lte', 3)), name='owned_pue'), models.CheckConstraint(condition=models.Q(('servers_per_fte__gt', 0)), name='owned_servers_per_fte'), models.CheckConstraint(condition=models.Q(('accounting_life_months__gte', 1)), name='owned_accounting_life'), models.CheckConstraint(condition=models.Q(('loan_share', 0), ('loan_months__gte', 1), _connector='OR'), name='owned_loan_term')],
             },
         ),
         migrations.AddConstraint(
@@ -214,7 +214,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='supplyprice',
-            constraint=models.CheckConstraint(condition=models.Q(('usd_upfront_per_gpu__isnull', True), models.Q(('usd_upfront_per_gpu__gte', 0), ('usd_upfront_per_gpu__lte', 1000000000000)), _connector='OR'), name='supply_upfront_in_bounds'),
+            constraint=models.CheckConstraint(condition=models.Q(('usd_upfront_per_gpu__isnull', True), models.Q(('usd_upfront_per_gpu__gte', 0), ('usd_upfront_per_gpu__lte', 100000000)), _connector='OR'), name='supply_upfront_in_bounds'),
         ),
         migrations.AddConstraint(
             model_name='spotsupply',

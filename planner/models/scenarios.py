@@ -11,7 +11,7 @@ from django.db import models
 from django.db.models import Q
 
 MAX_GPUS = 100_000
-MAX_USD = 10**12
+MAX_USD = 100_000_000  # of one server or one GPU
 
 
 class Scenario(models.Model):
@@ -94,7 +94,7 @@ class Workload(models.Model):
     gpus = models.DecimalField(max_digits=12, decimal_places=3)  # mean of month 1
     growth_per_month = models.DecimalField(max_digits=7, decimal_places=6, default=0)  # 0.015 is 1.5 %
     profile = models.JSONField(null=True)  # 168 hourly factors from Monday 00:00 UTC, mean 1; empty is flat
-    deferrable_hours = models.DecimalField(max_digits=6, decimal_places=1, default=0)
+    deferrable_hours = models.PositiveSmallIntegerField(default=0)
     interruptible = models.BooleanField(default=False)
 
     class Meta:
