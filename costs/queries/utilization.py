@@ -93,7 +93,7 @@ class _WeekNumber(Func):
     output_field = IntegerField()
 
     def as_sqlite(self, compiler: Any, connection: Any, **extra: Any) -> Any:
-        template = "((CAST(strftime('%%s', %(expressions)s) AS INTEGER) - 345600) / 604800)"
+        template = "((CAST(strftime('%%%%s', %(expressions)s) AS INTEGER) - 345600) / 604800)"
         return self.as_sql(compiler, connection, template=template, **extra)
 
     def as_postgresql(self, compiler: Any, connection: Any, **extra: Any) -> Any:
@@ -107,11 +107,11 @@ class _HourOfWeek(Func):
     output_field = IntegerField()
 
     def as_sqlite(self, compiler: Any, connection: Any, **extra: Any) -> Any:
-        template = "((CAST(strftime('%%s', %(expressions)s) AS INTEGER) - 345600) / 3600 %% 168)"
+        template = "((CAST(strftime('%%%%s', %(expressions)s) AS INTEGER) - 345600) / 3600 %%%% 168)"
         return self.as_sql(compiler, connection, template=template, **extra)
 
     def as_postgresql(self, compiler: Any, connection: Any, **extra: Any) -> Any:
-        template = "((EXTRACT(EPOCH FROM %(expressions)s)::bigint - 345600) / 3600 %% 168)::int"
+        template = "((EXTRACT(EPOCH FROM %(expressions)s)::bigint - 345600) / 3600 %%%% 168)::int"
         return self.as_sql(compiler, connection, template=template, **extra)
 
 
@@ -122,7 +122,7 @@ class _UtcYear(Func):
 
     def as_sqlite(self, compiler: Any, connection: Any, **extra: Any) -> Any:
         return self.as_sql(
-            compiler, connection, template="CAST(strftime('%%Y', %(expressions)s) AS INTEGER)", **extra
+            compiler, connection, template="CAST(strftime('%%%%Y', %(expressions)s) AS INTEGER)", **extra
         )
 
     def as_postgresql(self, compiler: Any, connection: Any, **extra: Any) -> Any:
