@@ -97,6 +97,8 @@ class IngestRun(models.Model):
     changed = models.PositiveBigIntegerField(default=0)
     unchanged = models.PositiveBigIntegerField(default=0)
     closed = models.PositiveBigIntegerField(default=0)  # no longer in the file
+    held = models.PositiveBigIntegerField(default=0)  # missing, but kept: a wrong line may have been theirs
+    sample_rows = models.JSONField(default=list)  # of a preview: its first rows, for the page
     rejected_by_rule = models.JSONField(default=dict)  # rule -> count, exact even where rows are not all kept
     # of a failed run: where and what was wrong, in the parts a page can show
     error_code = models.CharField(max_length=40, blank=True)
@@ -137,11 +139,13 @@ class StagedRow(models.Model):
 
     job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="+")
     lease_token = models.UUIDField(default=uuid.uuid4)
+    scope = models.CharField(max_length=120, default="")
     line = models.PositiveBigIntegerField()
-    payload = models.JSONField()
+    payload = models.JSONField()  # one fact, see costs/rowtext.py
 
     class Meta:
-        indexes = [models.Index(fields=["job", "lease_token", "line"], name="staged_job_token")]  # publish
+        # read by publish, one scope after the other
+        indexes = [models.Index(fields=["job", "lease_token", "scope", "line"], name="staged_job_token")]
 
     def __str__(self) -> str:
         return f"job {self.job_id} line {self.line}"

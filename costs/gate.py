@@ -1,0 +1,117 @@
+"""The rules that a parsed row must pass before it may be published, each by its name. Pure.
+
+A row is judged alone here; `staging` adds what needs the whole file (two lines about the same fact).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+from .names import accelerator_key
+from .rows import AcceleratorRow, PriceRow, Row, RowError, UtilizationRow
+
+# Sanity bounds per GPU-hour, all terms and spot included; set 2026-11-30 from the lists at hand.
+# They catch a term total taken for an hour (8,760 times), cents for dollars, a bid floor for a price.
+BOUNDS_USD_PER_GPU_HOUR = (Decimal("0.01"), Decimal(100))
+BOUNDS_USD_BY_ACCELERATOR = {  # the longest beginning of the accelerator's slug counts
+    "h100": (Decimal("0.30"), Decimal(25)),
+    "h200": (Decimal("0.30"), Decimal(30)),
+    "b200": (Decimal("0.50"), Decimal(40)),
+    "b300": (Decimal("0.50"), Decimal(50)),
+    "gb200": (Decimal("0.50"), Decimal(50)),
+    "gb300": (Decimal("0.50"), Decimal(60)),
+    "mi300x": (Decimal("0.20"), Decimal(25)),
+}
+# one USD in other currencies, roughly: only to scale the bounds above
+SCALE = {"USD": 1, "EUR": 1, "GBP": 1, "CHF": 1, "CAD": 2, "AUD": 2, "CNY": 8, "INR": 90, "JPY": 160}
+
+TEXT_LIMITS = {  # as the tables hold them; a test compares
+    "provider": 40,
+    "sku": 160,
+    "accelerator_name": 80,
+    "region": 80,
+    "zone": 80,
+    "state_reason": 200,
+    "reference": 400,
+    "cluster": 80,
+    "pool": 80,
+    "gpu_type": 80,
+    "slug": 60,
+    "name": 80,
+    "vendor": 40,
+    "form_factor": 40,
+    "notes": 600,
+}
+SCOPE_LIMIT = 120
+
+
+@dataclass(frozen=True)
+class Known:
+    """What the gate may know: key of every accelerator name or alias to the accelerator's slug."""
+
+    slug_by_key: Mapping[str, str]
+
+
+def check_row(row: Row, known: Known) -> None:
+    """Raise RowError when the row breaks a rule."""
+    check_text(row)
+    if isinstance(row, PriceRow):
+        check_price(row, known)
+    elif isinstance(row, UtilizationRow):
+        check_utilization(row)
+    else:
+        check_accelerator(row, known)
+
+
+def check_text(row: Row) -> None:
+    """Refuse text that the tables cannot hold as it is."""
+    for name, limit in TEXT_LIMITS.items():
+        text = getattr(row, name, "")
+        if len(text) > limit:
+            raise RowError(name, text, "text_too_long", f"at most {limit} characters")
+        if "\x00" in text or any("\ud800" <= c <= "\udfff" for c in text):
+            raise RowError(name, text, "text_unreadable", "text without control characters")
+
+
+def check_price(row: PriceRow, known: Known) -> None:
+    """Refuse an accelerator that the table lacks, and a price that no such accelerator has."""
+    slug = known.slug_by_key.get(accelerator_key(row.accelerator_name))
+    if slug is None:
+        raise RowError(
+            "accelerator_name",
+            row.accelerator_name,
+            "accelerator_unknown",
+            "a name or an alias of the accelerator table; add it there and load the file again",
+        )
+    if row.price_per_hour is None:
+        return
+    low, high = (bound * SCALE.get(row.currency, 1) for bound in price_bounds(slug))
+    per_gpu_hour = row.price_per_hour / row.gpu_count
+    if row.currency in SCALE and not low <= per_gpu_hour <= high:
+        raise RowError(
+            "price",
+            row.price_per_hour,
+            "price_per_gpu_hour_absurd",
+            f"{low * row.gpu_count:.2f} to {high * row.gpu_count:.2f} {row.currency} per hour for "
+            f"{row.gpu_count.normalize():f} × {row.accelerator_name}",
+        )
+
+
+def price_bounds(slug: str) -> tuple[Decimal, Decimal]:
+    """Return the lowest and highest plausible USD per GPU-hour of an accelerator."""
+    fitting = [start for start in BOUNDS_USD_BY_ACCELERATOR if slug.startswith(start)]
+    return BOUNDS_USD_BY_ACCELERATOR[max(fitting, key=len)] if fitting else BOUNDS_USD_PER_GPU_HOUR
+
+
+def check_utilization(row: UtilizationRow) -> None:
+    """Refuse a row that measures nothing, and a period that is none."""
+    if not (row.period_hours.is_finite() and 0 < row.period_hours <= 744):
+        raise RowError("period_hours", row.period_hours, "period_out_of_bounds", "above 0 and at most 744")
+
+
+def check_accelerator(row: AcceleratorRow, known: Known) -> None:
+    """Refuse a name that already means another accelerator: prices could not tell them apart."""
+    for name in (row.slug, row.name, *row.aliases):
+        slug = known.slug_by_key.get(accelerator_key(name), row.slug)
+        if slug != row.slug:
+            raise RowError("aliases", name, "name_taken", f"a name that is not already one of {slug}")

@@ -1,0 +1,105 @@
+"""The bytes of every file read, each stored once under its SHA-256."""
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import BinaryIO
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Q
+
+from .models import IngestRun, Job, RawObject
+from .rows import FileError
+from .text import printable
+
+KEEP_UNUSED = timedelta(days=7)
+BLOCK_BYTES = 1024 * 1024
+
+
+def blocks(file: BinaryIO) -> Iterable[bytes]:
+    """Yield a file's bytes block by block."""
+    while block := file.read(BLOCK_BYTES):
+        yield block
+
+
+def store(chunks: Iterable[bytes], name: str, now: datetime) -> RawObject:
+    """Write the bytes once under their hash; the same bytes again only renew the date."""
+    folder = Path(settings.RAW_DIR)
+    folder.mkdir(parents=True, exist_ok=True)
+    digest, size = hashlib.sha256(), 0
+    handle, temporary = tempfile.mkstemp(prefix="part-", dir=folder)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            for chunk in chunks:
+                digest.update(chunk)
+                size += len(chunk)
+                file.write(chunk)
+            file.flush()
+            os.fsync(file.fileno())
+        # the row first and the name inside its transaction: a clean-up of the same bytes waits for us
+        with transaction.atomic():
+            raw, _ = RawObject.objects.update_or_create(
+                sha256=digest.hexdigest(),
+                defaults={"fetched_at": now},
+                create_defaults={
+                    "fetched_at": now,
+                    "size_bytes": size,
+                    "name": printable(Path(name).name, 255),
+                },
+            )
+            Path(temporary).replace(folder / raw.sha256)
+    finally:
+        Path(temporary).unlink(missing_ok=True)
+    return raw
+
+
+def open_raw(raw: RawObject) -> BinaryIO:
+    """Open the stored bytes; say so when they are gone."""
+    try:
+        return (Path(settings.RAW_DIR) / raw.sha256).open("rb")
+    except FileNotFoundError:
+        raise FileError(
+            "bytes_missing", f"the stored file {raw.sha256} ({raw.name}); load the file again"
+        ) from None
+
+
+def drop_unused(now: datetime) -> int:
+    """Delete bytes that no batch and no open job needs and nobody read for seven days."""
+    old = now - KEEP_UNUSED
+    wanted = set(
+        Job.objects.exclude(status__in=Job.TERMINAL)
+        .exclude(params__raw=None)
+        .values_list("params__raw", flat=True)
+    )
+    unused = RawObject.objects.filter(batches=None, fetched_at__lt=old).exclude(
+        Q(runs__status=IngestRun.Status.RUNNING) | Q(runs__started_at__gte=old)
+    )
+    dropped = 0
+    for pk, sha256 in unused.values_list("pk", "sha256"):
+        if sha256 in wanted:
+            continue
+        with transaction.atomic():
+            raw = RawObject.objects.select_for_update().filter(pk=pk, batches=None, fetched_at__lt=old).first()
+            if raw is not None:
+                raw.runs.update(raw=None)
+                (Path(settings.RAW_DIR) / sha256).unlink(missing_ok=True)
+                raw.delete()
+                dropped += 1
+    return dropped + _drop_strays(old)
+
+
+def _drop_strays(old: datetime) -> int:
+    """Delete old files that no row names: halves of a fetch that was killed."""
+    folder, dropped = Path(settings.RAW_DIR), 0
+    if not folder.is_dir():
+        return 0
+    for path in folder.iterdir():
+        is_old = path.stat().st_mtime < old.timestamp()
+        if is_old and not RawObject.objects.filter(sha256=path.name).exists():
+            path.unlink(missing_ok=True)
+            dropped += 1
+    return dropped
