@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from django.db.models import Exists, F, FloatField, OuterRef, Q, QuerySet
-from django.db.models.functions import Cast
+from django.db.models import Case, Exists, F, FloatField, OuterRef, Q, QuerySet, When, Window
+from django.db.models.functions import Cast, RowNumber
 
-from costs.models import Accelerator, Price, Sku
+from costs.models import Price, Sku
 
 PRICE_STEP = Decimal("0.000000001")
 PLANNING_CURRENCY = "USD"
@@ -24,6 +24,15 @@ class PriceKey:
     term: str
     payment: str = ""
     zone: str = ""
+
+
+@dataclass(frozen=True)
+class Offered:
+    """One accelerator at one provider."""
+
+    provider: str
+    slug: str
+    name: str
 
 
 @dataclass(frozen=True)
@@ -91,12 +100,13 @@ def offers(
 ) -> QuerySet[Price]:
     """Return the prices that held at a moment, with SKU, accelerator and batch.
 
-    `gpu` holds slugs, `region` is the start of a region's name, `q` any part of a name. The annotation
-    `per_gpu_hour` is a float to sort by; figures for the eye come from `per_gpu_hour(price)`.
+    `gpu` holds slugs, `region` is the start of a region's name, `q` words that names contain. The
+    annotation `per_gpu_hour` is dollars as a float, to sort by; exact figures come from `usd_per_gpu_hour`.
     """
     # SQLite keeps 98.0 as the integer 98, and 98 / 8 would be 12: divide as floats
     per_gpu = Cast("price_per_hour", FloatField()) / Cast("sku__gpu_count", FloatField())
-    rows = _held_on(as_of).select_related("sku__accelerator", "batch").annotate(per_gpu_hour=per_gpu)
+    in_dollars = Case(When(currency=PLANNING_CURRENCY, then=per_gpu), output_field=FloatField())
+    rows = _held_on(as_of).select_related("sku__accelerator", "batch").annotate(per_gpu_hour=in_dollars)
     if gpu:
         rows = rows.filter(sku__accelerator__slug__in=gpu)
     if cloud:
@@ -114,35 +124,35 @@ def offers(
     return rows
 
 
-def cheapest(rows: QuerySet[Price], term: str = Price.Term.ON_DEMAND) -> Price | None:
-    """Return the cheapest offer per GPU of one term, in the planning currency, or None."""
-    priced = rows.filter(state=Price.State.PRICED, term=term, currency=PLANNING_CURRENCY)
-    return priced.order_by(F("per_gpu_hour").asc(), "sku__provider", "region", "pk").first()
+def cheapest_by_term(rows: QuerySet[Price]) -> dict[str, Price]:
+    """Return the cheapest offer per GPU of each term that has a price in the planning currency."""
+    place = Window(
+        RowNumber(),
+        partition_by=F("term"),
+        order_by=[F("per_gpu_hour").asc(), F("sku__provider").asc(), F("region").asc(), F("pk").asc()],
+    )
+    priced = rows.filter(state=Price.State.PRICED, currency=PLANNING_CURRENCY)
+    first = priced.annotate(place=place).filter(place=1)
+    return {price.term: price for price in first}
 
 
-def per_gpu_hour(price: Price) -> Decimal | None:
-    """Return the exact hourly price of one GPU, or None where there is no price."""
-    if price.price_per_hour is None:
-        return None
-    return (price.price_per_hour / price.sku.gpu_count).quantize(PRICE_STEP)
+def usd_per_gpu_hour(price: Price) -> Decimal | None:
+    """Return the exact dollars of one GPU-hour, or None where there is no price in dollars."""
+    usd = usd_per_hour(price)
+    return None if usd is None else (usd / price.sku.gpu_count).quantize(PRICE_STEP)
 
 
-def offered_accelerators() -> list[tuple[str, str]]:
-    """Return slug and name of every accelerator that has a current price."""
-    current = Price.objects.filter(sku__accelerator=OuterRef("pk"), effective_to__isnull=True)
-    rows = Accelerator.objects.filter(Exists(current)).order_by("name")
-    return list(rows.values_list("slug", "name"))
+def usd_per_hour(price: Price) -> Decimal | None:
+    """Return the dollars of one hour of the whole SKU, or None where there is no price in dollars."""
+    return price.price_per_hour if price.currency == PLANNING_CURRENCY else None
 
 
-def offered_clouds() -> list[str]:
-    """Return every provider that has a SKU, by name."""
-    return list(Sku.objects.order_by("provider").values_list("provider", flat=True).distinct())
-
-
-def offered_regions() -> list[str]:
-    """Return every region that has a current price, by name."""
-    current = Price.objects.filter(effective_to__isnull=True)
-    return list(current.order_by("region").values_list("region", flat=True).distinct())
+def on_offer() -> list[Offered]:
+    """Return which provider sells which accelerator now, by name; one query for all choices of a filter."""
+    current = Price.objects.filter(sku=OuterRef("pk"), effective_to__isnull=True)
+    rows = Sku.objects.filter(Exists(current), accelerator__isnull=False)
+    names = rows.values_list("provider", "accelerator__slug", "accelerator__name").distinct()
+    return [Offered(*row) for row in names.order_by("accelerator__name", "accelerator__slug", "provider")]
 
 
 def _held_on(as_of: datetime) -> QuerySet[Price]:
@@ -175,15 +185,15 @@ def _quote(key: PriceKey, found: Sequence[Price], as_of: datetime) -> Quote:
             key, "unknown", reason, None, None, None, None, PLANNING_CURRENCY, "", None, "", None, None, ""
         )
     best = min(candidates, key=_preference)
-    state, reason, usd = best.state, best.state_reason, best.price_per_hour
-    if usd is not None and best.currency != PLANNING_CURRENCY:
-        state, usd = "unknown", None
+    state, reason, usd = best.state, best.state_reason, usd_per_hour(best)
+    if usd is None and best.price_per_hour is not None:
+        state = "unknown"
         reason = f"the price is in {best.currency} and no exchange rate is on file"
     return Quote(
         key=key,
         state=state,
         reason=reason,
-        usd_per_gpu_hour=None if usd is None else per_gpu_hour(best),
+        usd_per_gpu_hour=None if usd is None else usd_per_gpu_hour(best),
         usd_per_hour=usd,
         upfront=best.upfront if usd is not None else None,
         gpu_count=best.sku.gpu_count,
@@ -202,7 +212,7 @@ def _preference(price: Price) -> tuple[bool, float, bool, Decimal, str, int]:
         price.price_per_hour is None or price.currency != PLANNING_CURRENCY,
         -price.batch.as_of.timestamp(),
         bool(price.zone),
-        per_gpu_hour(price) or Decimal(0),
+        usd_per_gpu_hour(price) or Decimal(0),
         price.source,
         price.pk,
     )

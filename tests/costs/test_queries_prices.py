@@ -121,22 +121,33 @@ def test_offers_filter_by_every_parameter():
 def test_the_cheapest_is_per_gpu_and_not_per_machine():
     make_price(price_per_hour=Decimal(98))
     make_price(provider="lambda", name="gpu_1x_h100", gpu_count=Decimal(1), price_per_hour=Decimal("12.26"))
-    cheapest = prices.cheapest(prices.offers(NOW))
-    assert (cheapest.sku.provider, prices.per_gpu_hour(cheapest)) == ("aws", Decimal("12.25"))
+    cheapest = prices.cheapest_by_term(prices.offers(NOW))["on_demand"]
+    assert (cheapest.sku.provider, prices.usd_per_gpu_hour(cheapest)) == ("aws", Decimal("12.25"))
 
 
-def test_the_cheapest_ignores_other_currencies_and_other_terms():
+def test_the_cheapest_ignores_other_currencies_and_stands_for_its_own_term(django_assert_num_queries):
     make_price(price_per_hour=Decimal(80))
     make_price(name="p5.cn", currency="CNY", price_per_hour=Decimal(8))
-    make_price(name="p5.spot", term="spot", price_per_hour=Decimal(8))
-    assert prices.per_gpu_hour(prices.cheapest(prices.offers(NOW))) == Decimal(10)
-    assert prices.cheapest(prices.offers(NOW, cloud=["gcp"])) is None
+    make_price(name="p5.spot", term="spot", price_per_hour=Decimal(16))
+    with django_assert_num_queries(1):
+        cheapest = prices.cheapest_by_term(prices.offers(NOW))
+    found = {term: prices.usd_per_gpu_hour(price) for term, price in cheapest.items()}
+    assert found == {"on_demand": Decimal(10), "spot": Decimal(2)}
+    assert prices.cheapest_by_term(prices.offers(NOW, cloud=["gcp"])) == {}
+
+
+def test_a_price_in_another_currency_has_no_dollars():
+    price = make_price(currency="CNY")
+    assert (prices.usd_per_hour(price), prices.usd_per_gpu_hour(price)) == (None, None)
+    assert prices.offers(NOW).get().per_gpu_hour is None
 
 
 def test_choices_list_what_is_offered_now():
     make_accelerator(slug="never-sold", name="Never sold")
     make_price()
+    make_price(provider="lambda", name="gpu_1x_h100", gpu_count=Decimal(1))
     make_price(provider="gcp", name="gone", region="old-region", effective_to=NOW)
-    assert prices.offered_accelerators() == [("h100-sxm-80gb", "H100 SXM 80 GB")]
-    assert prices.offered_regions() == ["us-east-1"]
-    assert prices.offered_clouds() == ["aws", "gcp"]
+    assert prices.on_offer() == [
+        prices.Offered("aws", "h100-sxm-80gb", "H100 SXM 80 GB"),
+        prices.Offered("lambda", "h100-sxm-80gb", "H100 SXM 80 GB"),
+    ]
