@@ -17,6 +17,7 @@ from planner.models import (
 
 Quotes = Mapping[prices.PriceKey, prices.Quote]
 HOURS_PER_PRICED_YEAR = 8760  # list prices spread an upfront payment over years of 365 days
+MOST_USD_PER_GPU_HOUR = 10_000  # what the core takes
 YEARS_OF_TERM = {"reserved_1y": 1, "reserved_3y": 3}
 TERM_LABELS = {"on_demand": "on demand", "spot": "spot", "reserved_1y": "1 year", "reserved_3y": "3 years"}
 
@@ -95,6 +96,8 @@ def _fact_source(name: str, row: ReservedSupply | OnDemandSupply | SpotSupply, q
     if rate is not None and quote.currency != row.revision.currency:
         reason = f"the price is in {quote.currency}, the plan in {row.revision.currency}"
         rate = None
+    if rate is not None and rate > MOST_USD_PER_GPU_HOUR:
+        rate, reason = None, f"{rate:,.2f} per GPU-hour cannot be a price"
     if rate is not None and isinstance(row, ReservedSupply):
         rate, split, reason = _split_upfront(rate, quote, row)
         upfront = split or Decimal(0)

@@ -4,6 +4,7 @@ Money columns are in the currency of the revision; the core calls every currency
 Empty means unknown and is never read as zero. Only planner/revisions.py writes here.
 """
 
+import uuid
 from decimal import Decimal
 
 from django.conf import settings
@@ -47,6 +48,8 @@ class Revision(models.Model):
 
     scenario = models.ForeignKey(Scenario, on_delete=models.CASCADE, related_name="revisions")
     number = models.PositiveIntegerField()
+    # names this revision for good: a restored database may give its row number to another
+    uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     note = models.CharField(max_length=200, blank=True)
     author = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"

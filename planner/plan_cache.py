@@ -1,0 +1,123 @@
+"""Keep loaded plans and measured use in this process: revisions and dated prices do not change.
+
+A slider drag asks for the same plans many times a second; only the first asks the database. Every key
+holds the moment of the prices and a stamp of the facts, so a new price list makes new keys.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from threading import Lock
+from typing import Generic, TypeVar
+from uuid import UUID
+
+from django.db.models import Count, Max
+
+from costs.models import Batch
+from costs.queries import utilization
+from planner.models import Revision
+from planner.queries import LoadedPlan, load_plans, whole_revisions
+
+PlanKey = tuple[UUID, datetime, tuple[int, int]]
+FleetKey = tuple[bool, datetime, tuple[int, int]]
+Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value")
+
+
+class Recent(Generic[Key, Value]):
+    """The values used last, by key. Safe to share between threads."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._values: OrderedDict[Key, Value] = OrderedDict()
+        self._lock = Lock()
+
+    def get_all(self, keys: Sequence[Key], make: Callable[[list[Key]], dict[Key, Value]]) -> list[Value]:
+        """Return a value for every key; those not at hand are made together."""
+        with self._lock:
+            found = {key: self._values[key] for key in keys if key in self._values}
+        missing = [key for key in dict.fromkeys(keys) if key not in found]
+        if missing:
+            found |= make(missing)
+        with self._lock:
+            for key in keys:
+                self._values[key] = found[key]
+                self._values.move_to_end(key)
+            while len(self._values) > self._most:
+                self._values.popitem(last=False)
+        return [found[key] for key in keys]
+
+    def clear(self) -> None:
+        """Forget everything."""
+        with self._lock:
+            self._values.clear()
+
+
+@dataclass(frozen=True)
+class DataDate:
+    """At which moment prices are read, and a stamp that changes with every published batch."""
+
+    as_of: datetime
+    is_frozen: bool
+    stamp: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class FleetUse:
+    """What was measured up to a data date, whole and by pool."""
+
+    measured: utilization.Measured | None
+    pools: dict[str, list[utilization.Period]]
+
+
+_plans: Recent[PlanKey, LoadedPlan] = Recent(256)
+_fleets: Recent[FleetKey, FleetUse] = Recent(16)
+
+
+def forget() -> None:
+    """Forget all plans and measurements: for tests, whose databases are rolled back under this process."""
+    _plans.clear()
+    _fleets.clear()
+
+
+def data_date(now: datetime, frozen: datetime | None = None) -> DataDate:
+    """Return the data date of a page: the frozen one, or that of the facts that are there now.
+
+    Live pages read prices at the last publication or this midnight, whichever is later: the same answer
+    for everybody until facts change, in the browser and in the shell.
+    """
+    facts = Batch.objects.aggregate(
+        newest=Max("pk", default=0), count=Count("pk"), published=Max("published_at"), stated=Max("as_of")
+    )
+    stamp = (facts["newest"], facts["count"])
+    if frozen is not None:
+        return DataDate(frozen, True, stamp)
+    midnight = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    known = [moment for moment in (facts["published"], facts["stated"]) if moment and moment <= now]
+    return DataDate(max([midnight, *known]), False, stamp)
+
+
+def loaded_plans(revisions: Sequence[Revision], date: DataDate) -> list[LoadedPlan]:
+    """Return the plans of revisions, which need not have their supplies loaded."""
+    keys = {(revision.uid, date.as_of, date.stamp): revision.pk for revision in revisions}
+
+    def load(missing: list[PlanKey]) -> dict[PlanKey, LoadedPlan]:
+        whole = whole_revisions().filter(pk__in=[keys[key] for key in missing])
+        plans = load_plans(whole, date.as_of)
+        return {(plan.revision.uid, date.as_of, date.stamp): plan for plan in plans}
+
+    return _plans.get_all(list(keys), load)
+
+
+def fleet_use(*, sample: bool, date: DataDate) -> FleetUse:
+    """Return the measured use that stands beside plans at a data date."""
+
+    def measure(missing: list[FleetKey]) -> dict[FleetKey, FleetUse]:
+        measured = utilization.measured(sample=sample, as_of=date.as_of)
+        pools = (
+            utilization.weekly_by_pool(sample=sample, until=measured.until) if measured is not None else {}
+        )
+        return dict.fromkeys(missing, FleetUse(measured, pools))
+
+    return _fleets.get_all([(sample, date.as_of, date.stamp)], measure)[0]
