@@ -1,0 +1,11 @@
+"""Every source of facts, by the name that the shell, the schedule and the pages use for it.
+
+A source is two functions: `read` streams a file as raw lines, `parse` turns one raw line into rows and
+touches nothing else. `fetch` brings the file where there is one to bring.
+"""
+
+from types import ModuleType
+
+from . import accelerators, list_prices, skypilot
+
+SOURCES: dict[str, ModuleType] = {module.NAME: module for module in (accelerators, list_prices, skypilot)}
