@@ -24,6 +24,17 @@ def _flag(name: str, default: bool = False) -> bool:
     return text in {"1", "true", "yes"}
 
 
+def _count(name: str, default: int) -> int:
+    text = os.environ.get(name, str(default))
+    if not text.isdecimal() or int(text) > 1_000_000:
+        raise ImproperlyConfigured(f"{name}={text!r}: write a whole number, 0 or more")
+    return int(text)
+
+
+def _list(name: str) -> list[str]:
+    return [part.strip() for part in os.environ.get(name, "").split(",") if part.strip()]
+
+
 def _seconds(name: str, default: float) -> float:
     text = os.environ.get(name, str(default))
     try:
@@ -33,6 +44,13 @@ def _seconds(name: str, default: float) -> float:
     if not 0 < value < 1e6:
         raise ImproperlyConfigured(f"{name}={text!r}: write a number of seconds above 0")
     return value
+
+
+def _log_level() -> str:
+    level = os.environ.get("LOG_LEVEL", "WARNING").upper()
+    if level not in {"DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"}:
+        raise ImproperlyConfigured(f"LOG_LEVEL={level!r}: write DEBUG, INFO, WARNING, ERROR or CRITICAL")
+    return level
 
 
 def _secret_key() -> str:
@@ -60,8 +78,14 @@ def _secret_key() -> str:
 
 DEBUG = _flag("DEBUG")
 SECRET_KEY = _secret_key()
-ALLOWED_HOSTS = [h for h in os.environ.get("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]").split(",") if h]
-CSRF_TRUSTED_ORIGINS = [o for o in os.environ.get("CSRF_TRUSTED_ORIGINS", "").split(",") if o]
+# this machine itself is always let in: health checks come from there
+ALLOWED_HOSTS = [*_list("ALLOWED_HOSTS"), "127.0.0.1", "localhost", "[::1]"]
+if any("*" in host for host in ALLOWED_HOSTS):
+    raise ImproperlyConfigured("ALLOWED_HOSTS: name each host; * would let any site pose as this one")
+CSRF_TRUSTED_ORIGINS = _list("CSRF_TRUSTED_ORIGINS")
+for _origin in CSRF_TRUSTED_ORIGINS:
+    if not _origin.startswith(("https://", "http://")):
+        raise ImproperlyConfigured(f"CSRF_TRUSTED_ORIGINS={_origin!r}: write it as https://host")
 
 INSTALLED_APPS = [
     "django.contrib.auth",
@@ -84,6 +108,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "planner.requests.RequestMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -92,6 +117,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "planner.permissions.RoleMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -123,10 +149,17 @@ TEMPLATES = [
 def _database() -> dict[str, Any]:
     url = os.environ.get("DATABASE_URL", "")
     VAR_DIR.mkdir(parents=True, exist_ok=True)
-    config: dict[str, Any] = dict(
-        dj_database_url.parse(url or f"sqlite:///{VAR_DIR / 'gpu-planner.sqlite3'}", conn_max_age=60)
-    )
-    if "sqlite" in config["ENGINE"]:
+    try:
+        parsed = dj_database_url.parse(url or f"sqlite:///{VAR_DIR / 'gpu-planner.sqlite3'}", conn_max_age=60)
+    except (ValueError, dj_database_url.ParseError, dj_database_url.UnknownSchemeError) as error:
+        # the value may hold a password: it is not repeated
+        raise ImproperlyConfigured(
+            "DATABASE_URL: write postgresql://user:password@host:5432/name or sqlite:////path/to/file"
+        ) from error
+    config: dict[str, Any] = dict(parsed)
+    if config["ENGINE"] not in {"django.db.backends.sqlite3", "django.db.backends.postgresql"}:
+        raise ImproperlyConfigured("DATABASE_URL: PostgreSQL and SQLite are the two that work here")
+    if config["ENGINE"] == "django.db.backends.sqlite3":
         config["OPTIONS"] = {
             # one writer at a time, readers never wait: take the write lock at BEGIN, not halfway through
             "transaction_mode": "IMMEDIATE",
@@ -142,6 +175,8 @@ DATABASES = {"default": _database()}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 REDIS_URL = os.environ.get("REDIS_URL", "")
+if REDIS_URL and not REDIS_URL.startswith(("redis://", "rediss://", "unix://")):
+    raise ImproperlyConfigured("REDIS_URL: write redis://:password@host:6379/0")
 
 # Background work (reliability of jobs): every time span is a setting so that fault tests take seconds
 JOB_LEASE_SECONDS = _seconds("JOB_LEASE_SECONDS", 60)
@@ -185,24 +220,33 @@ ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"
-ACCOUNT_ADAPTER = "planner.accounts.ClosedSignupAdapter"
+ACCOUNT_ADAPTER = "planner.accounts.AccountAdapter"
 ACCOUNT_SESSION_REMEMBER = False
 ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
+ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = True  # every session ends, this one too
+# axes counts failed logins, in the database; what stays here is the slower limit per address
+ACCOUNT_RATE_LIMITS = {"login_failed": None}
+FIRST_ADMIN_LINK_SECONDS = _seconds("FIRST_ADMIN_LINK_SECONDS", 15 * 60)
+TRUSTED_PROXIES = _count("TRUSTED_PROXIES", 0)  # how many proxies of ours stand in front
+ALLAUTH_TRUSTED_PROXY_COUNT = TRUSTED_PROXIES
 
 # a stranger can lock out a (user, address) pair, never the user everywhere; counters live in the database
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_FAILURE_LIMIT = 8
 AXES_COOLOFF_TIME = 0.25  # hours
 AXES_USERNAME_FORM_FIELD = "login"
-AXES_IPWARE_PROXY_COUNT = int(os.environ.get("TRUSTED_PROXIES", "0"))
-AXES_LOCKOUT_TEMPLATE = "account/locked.html"
+AXES_USERNAME_CALLABLE = "planner.accounts.login_name"
+AXES_CLIENT_IP_CALLABLE = "planner.accounts.client_address"
+AXES_LOCKOUT_CALLABLE = "planner.accounts.locked_out"
 AXES_RESET_ON_SUCCESS = True
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False  # the wait that the page names is the wait
+AXES_DISABLE_ACCESS_LOG = True
 
 SERVED_OVER_TLS = _flag("SERVED_OVER_TLS")
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SERVED_OVER_TLS
 SESSION_COOKIE_NAME = "__Host-session" if SERVED_OVER_TLS else "session"
 CSRF_COOKIE_NAME = "__Host-csrf" if SERVED_OVER_TLS else "csrf"
-CSRF_COOKIE_HTTPONLY = False  # htmx reads the token from the page, scripts of ours from the form
+CSRF_COOKIE_HTTPONLY = True  # scripts take the token from the page
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_AGE = 12 * 3600
@@ -256,7 +300,12 @@ MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["console"], "level": os.environ.get("LOG_LEVEL", "WARNING")},
+    "filters": {"secrets": {"()": "planner.log.HideSecrets"}, "request": {"()": "planner.log.NameRequest"}},
+    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}{request_note}", "style": "{"}},
+    "handlers": {
+        "console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["request", "secrets"]},
+    },
+    "root": {"handlers": ["console"], "level": _log_level()},
+    # Django's own handlers would write the same lines once more, unfiltered
+    "loggers": {"django": {"handlers": [], "level": "NOTSET"}, "django.server": {"propagate": True}},
 }

@@ -1,10 +1,10 @@
 """Every address. Each group of pages lists its own in its view module."""
 
-from django.urls import include, path
+from django.urls import URLPattern, URLResolver
 
 from planner.views import accounts, compare, overview, prices, sample, scenarios, sources
 
-urlpatterns = [
+urlpatterns: list[URLPattern | URLResolver] = [
     *accounts.urlpatterns,
     *overview.urlpatterns,
     *prices.urlpatterns,
@@ -12,7 +12,6 @@ urlpatterns = [
     *compare.urlpatterns,
     *sources.urlpatterns,
     *sample.urlpatterns,
-    path("accounts/", include("allauth.account.urls")),
 ]
 
 handler404 = "planner.views.errors.not_found"

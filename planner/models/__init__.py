@@ -1,8 +1,9 @@
-from .people import Person
+from .people import FirstAdminLink, Person
 from .scenarios import Revision, Scenario, Workload
 from .supplies import OnDemandSupply, OwnedSupply, ReservedSupply, SpotSupply, SupplyPrice
 
 __all__ = [
+    "FirstAdminLink",
     "OnDemandSupply",
     "OwnedSupply",
     "Person",

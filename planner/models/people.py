@@ -1,4 +1,4 @@
-"""People who may log in."""
+"""People who may log in, and the one-time link that makes the first of them."""
 
 from typing import Any, ClassVar
 
@@ -43,3 +43,19 @@ class Person(AbstractUser):
     @property
     def may_plan(self) -> bool:
         return self.role != self.Role.VIEWER
+
+
+class FirstAdminLink(models.Model):
+    """The one-time link that makes the first administrator. At most one row: a new link ends the old one."""
+
+    ONLY = 1
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=ONLY)
+    token_sha256 = models.CharField(max_length=64)  # never the token itself
+    expires_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=models.Q(id=1), name="one_first_admin_link")]
+
+    def __str__(self) -> str:
+        return f"first administrator, until {self.expires_at:%Y-%m-%d %H:%M} UTC"

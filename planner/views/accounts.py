@@ -1,5 +1,69 @@
-"""Pages."""
+"""Logging in and out, the first administrator, and the sign of life."""
 
-from django.urls import URLPattern
+from typing import Any
 
-urlpatterns: list[URLPattern] = []
+from allauth.account import views as allauth_views
+from allauth.account.adapter import get_adapter
+from django.contrib.auth.decorators import login_not_required
+from django.db import DatabaseError, connection
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.urls import path
+from django.utils import timezone
+from django.views.decorators.debug import sensitive_post_parameters
+
+from planner.accounts import create_first_admin, token_is_good
+from planner.forms.accounts import FirstAdminForm
+from planner.models.people import Person
+
+
+class LoginView(allauth_views.LoginView):  # type: ignore[misc] # allauth ships no types
+    """allauth's login, which also knows that there may be nobody to log in yet."""
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        context: dict[str, Any] = super().get_context_data(**kwargs)
+        return context | {"nobody_yet": not Person.objects.exists()}
+
+
+@sensitive_post_parameters("password")
+@login_not_required
+def first_admin(request: HttpRequest, token: str) -> HttpResponse:
+    """Make the first administrator. Without a good one-time token this address does not exist."""
+    now = timezone.now()
+    if not token_is_good(token, now):
+        raise Http404("no such page")
+    form = FirstAdminForm(request.POST or None)
+    if not form.is_valid():
+        status = 422 if form.is_bound else 200
+        return render(request, "account/first_admin.html", {"form": form}, status=status)
+    person = create_first_admin(token, form.cleaned_data["email"], form.cleaned_data["password"], now)
+    if person is None:
+        raise Http404("the link was used a moment ago")
+    get_adapter(request).login(request, person)
+    return redirect("welcome")
+
+
+def welcome(request: HttpRequest) -> HttpResponse:
+    return render(request, "account/welcome.html")
+
+
+@login_not_required
+def healthz(request: HttpRequest) -> HttpResponse:
+    """Say whether pages can be served: the process answers and the database is reachable."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except DatabaseError:
+        return JsonResponse({"database": "unreachable"}, status=503)
+    return JsonResponse({"database": "ok"})
+
+
+# of allauth's addresses these three alone: no signing up, no e-mail pages, no reset by mail
+urlpatterns = [
+    path("accounts/login/", LoginView.as_view(), name="account_login"),
+    path("accounts/logout/", allauth_views.logout, name="account_logout"),
+    path("accounts/password/change/", allauth_views.password_change, name="account_change_password"),
+    path("first-run/<str:token>/", first_admin, name="first_admin"),
+    path("welcome/", welcome, name="welcome"),
+    path("healthz", healthz, name="healthz"),
+]

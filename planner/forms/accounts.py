@@ -1,0 +1,33 @@
+"""The form that makes the first administrator."""
+
+from typing import Any
+
+from django import forms
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+
+from planner.models.people import Person
+
+
+class FirstAdminForm(forms.Form):
+    email = forms.EmailField(
+        label="E-mail address",
+        max_length=254,
+        widget=forms.EmailInput(attrs={"autocomplete": "username", "autofocus": True}),
+    )
+    password = forms.CharField(
+        label="Password",
+        strip=False,
+        help_text="At least 12 characters. Pasting from a password manager is fine.",
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password", "minlength": 12}),
+    )
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or {}
+        password = values.get("password")
+        if password:
+            try:
+                validate_password(password, Person(email=values.get("email", "")))
+            except ValidationError as error:
+                self.add_error("password", error)
+        return values
