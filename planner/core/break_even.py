@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.core.calendar import FloatArray
-from planner.core.plan import BreakEven, OnDemand, Plan
+from planner.core.plan import BreakEven, OnDemand, Plan, UtilizationTerms
 from planner.core.units import HOURS_PER_MONTH, HOURS_PER_YEAR
 
 # Two cumulative costs closer than this share are the same amount, added up in another order.
@@ -61,31 +61,35 @@ def _first(holds: NDArray[np.bool_], start: int) -> int | None:
 
 @dataclass(frozen=True)
 class PaidCapacity:
-    """Capacity that costs the same used or not: its fixed cost in present value, hours and load energy.
-
-    `gpu_hours` is the hours by month that the utilization is a share of (installed or available).
-    """
+    """Capacity that costs the same used or not: fixed cost in present value, hours by month, load energy."""
 
     fixed_present_value_usd: float
-    gpu_hours: FloatArray
+    installed_gpu_hours: FloatArray
+    available_gpu_hours: FloatArray
     load_usd_per_gpu_hour: float
 
 
-def dated_utilization(
+def utilization_terms(
     capacities: Sequence[PaidCapacity], price_path: FloatArray, end_factors: FloatArray
-) -> float | None:
-    """Return u* = PV(fixed costs) / PV(GPU-hours * (price of the month - load energy)).
-
-    Above this share of its hours, capacity that is paid for beats renting each hour at the price path.
-    None where something is unknown, or where renting is never dearer than the load's energy.
-    """
-    fixed = sum(capacity.fixed_present_value_usd for capacity in capacities)
-    worth = sum(
-        float((c.gpu_hours * (price_path - c.load_usd_per_gpu_hour) * end_factors).sum()) for c in capacities
-    )
-    if np.isnan(fixed) or np.isnan(worth) or worth <= 0.0:
+) -> UtilizationTerms | None:
+    """Return PV(fixed costs) and PV(GPU-hours * (price of the month - load energy)); None where unknown."""
+    fixed, installed, available = 0.0, 0.0, 0.0
+    for capacity in capacities:
+        margin = (price_path - capacity.load_usd_per_gpu_hour) * end_factors
+        fixed += capacity.fixed_present_value_usd
+        installed += float((capacity.installed_gpu_hours * margin).sum())
+        available += float((capacity.available_gpu_hours * margin).sum())
+    if np.isnan([fixed, installed, available]).any():
         return None
-    return float(fixed / worth)
+    return UtilizationTerms(fixed, installed, available)
+
+
+def dated_utilization(fixed_usd: float, rent_usd: float) -> float | None:
+    """Return u* = fixed / rent: above this share, capacity that is paid for beats renting its hours.
+
+    None where renting is never dearer than the energy of the load, or nothing is installed.
+    """
+    return fixed_usd / rent_usd if rent_usd > 0.0 else None
 
 
 def utilization_today(

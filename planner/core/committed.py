@@ -111,7 +111,9 @@ def commitment_of(
         make.in_books("commitment_unused", cost * (1.0 - share)),
         make.at_end(RESIDUAL, -salvage * (month == horizon.months - 1)),
     )
-    after = max(term.end_hour - max(int(horizon.month_starts()[-1]), term.first_hour), 0)
+    horizon_hours = int(horizon.month_starts()[-1])
+    # A term that begins after the plan is not entered into inside it, so nothing of it is owed.
+    after = max(term.end_hour - horizon_hours, 0) if term.first_hour < horizon_hours else 0
     return Commitment(
         lines=lines,
         balance=Balance(reserved.name, "prepaid", float(prepaid[0]), prepaid[1:]),

@@ -2,7 +2,13 @@
 
 import numpy as np
 
-from planner.core.break_even import PaidCapacity, dated_utilization, find_break_even, reference_supply
+from planner.core.break_even import (
+    PaidCapacity,
+    dated_utilization,
+    find_break_even,
+    reference_supply,
+    utilization_terms,
+)
 from planner.core.calendar import FloatArray
 from planner.core.check import check_plan
 from planner.core.frames import balances_frame, capacity_frame, cumulative_frame, monthly_frame
@@ -11,7 +17,17 @@ from planner.core.ledger import Ledger, Settled, settle
 from planner.core.lines import RESIDUAL
 from planner.core.metered import price_path
 from planner.core.notes import notes_of
-from planner.core.plan import VIEWS, BreakEven, OnDemand, Outcome, Owned, Plan, Reserved, View
+from planner.core.plan import (
+    VIEWS,
+    BreakEven,
+    OnDemand,
+    Outcome,
+    Owned,
+    Plan,
+    Reserved,
+    UtilizationTerms,
+    View,
+)
 
 OFF_TOTAL = ("prepaid_remainder_usd", "recurring_still_owed_usd", "hardware_still_to_pay_usd")
 
@@ -31,7 +47,7 @@ def evaluate(plan: Plan) -> Outcome:
     baseline = _baseline_by_month(ledger, reference)
     useful = ledger.served.useful_hours.sum(axis=0)
     peak = _peak_month(totals["cash_usd"])
-    by_supply = _utilization_by_supply(ledger, reference)
+    terms = _headline_terms(ledger, reference)
     return Outcome(
         plan=plan,
         monthly=monthly_frame(ledger),
@@ -46,13 +62,18 @@ def evaluate(plan: Plan) -> Outcome:
         usd_per_useful_gpu_hour=_unit_cost(total, useful, ledger.factors.end),
         break_even=_break_even(ledger, totals, baseline, with_residual=False),
         break_even_with_residual=_break_even(ledger, totals, baseline, with_residual=True),
-        break_even_utilization=_utilization(ledger, reference, "installed_gpu_hours"),
-        break_even_utilization_of_available=_utilization(ledger, reference, "available_gpu_hours"),
+        break_even_utilization=_of_installed(terms),
+        break_even_utilization_of_available=_of_available(terms),
         peak_month_cash_usd=None if peak is None else float(totals["cash_usd"][peak]),
         peak_month=None if peak is None else ledger.horizon.first_days()[peak],
         off_total={name: _off_total(ledger, name) for name in OFF_TOTAL},
         balances=balances_frame(ledger),
-        break_even_utilization_by_supply=by_supply,
+        break_even_utilization_by_supply={
+            settled.supply.name: _of_installed(_utilization_terms(ledger, [settled], reference))
+            for settled in _paid_for(ledger)
+        },
+        utilization_terms=terms,
+        reference=reference,
     )
 
 
@@ -120,12 +141,13 @@ def _if_sold(ledger: Ledger, view: View) -> FloatArray:
     """Return what selling out at the end of each month would add to the cumulative cost of a view.
 
     Cash: less the proceeds, plus the loan still owed. Present value: the same, discounted. Books: the
-    value they hold, less the proceeds (loss or gain).
+    value they hold of servers, less the proceeds (loss or gain); prepaid terms stay as they are.
     """
     months = ledger.plan.months
     worth, owed, book = np.zeros(months), np.zeros(months), np.zeros(months)
     for settled in ledger.supplies:
-        worth = worth + (0.0 if settled.worth_usd is None else settled.worth_usd)
+        if settled.worth_usd is not None and (view != "amortized_usd" or isinstance(settled.supply, Owned)):
+            worth = worth + settled.worth_usd
         owed = owed + (0.0 if settled.loan_owed_usd is None else settled.loan_owed_usd)
         for balance in settled.balances:
             if balance.item in ("deposits", "book_value"):
@@ -150,30 +172,38 @@ def _paid_for(ledger: Ledger) -> list[Settled]:
     return [settled for settled in ledger.supplies if isinstance(settled.supply, Owned | Reserved)]
 
 
-def _utilization(ledger: Ledger, reference: OnDemand | None, hours: str) -> float | None:
-    paid_for = _paid_for(ledger)
-    owned = [settled for settled in paid_for if isinstance(settled.supply, Owned)]
-    return _dated_utilization(ledger, owned or paid_for, reference, hours)
-
-
-def _utilization_by_supply(ledger: Ledger, reference: OnDemand | None) -> dict[str, float | None]:
-    return {
-        settled.supply.name: _dated_utilization(ledger, [settled], reference, "installed_gpu_hours")
-        for settled in _paid_for(ledger)
-    }
-
-
-def _dated_utilization(
-    ledger: Ledger, supplies: list[Settled], reference: OnDemand | None, hours: str
-) -> float | None:
+def _utilization_terms(
+    ledger: Ledger, supplies: list[Settled], reference: OnDemand | None
+) -> UtilizationTerms | None:
     if reference is None or not supplies:
         return None
     capacities = [
-        PaidCapacity(s.fixed_present_value_usd, getattr(s, hours), s.load_usd_per_gpu_hour) for s in supplies
+        PaidCapacity(
+            settled.fixed_present_value_usd,
+            settled.installed_gpu_hours,
+            settled.available_gpu_hours,
+            settled.load_usd_per_gpu_hour,
+        )
+        for settled in supplies
     ]
     plan = ledger.plan
     path = price_path(reference.usd_per_gpu_hour, plan.price_drift_per_month, plan.months)
-    return dated_utilization(capacities, path, ledger.factors.end)
+    return utilization_terms(capacities, path, ledger.factors.end)
+
+
+def _headline_terms(ledger: Ledger, reference: OnDemand | None) -> UtilizationTerms | None:
+    """Return the terms of the owned servers, or of the commitments where nothing is owned."""
+    paid_for = _paid_for(ledger)
+    owned = [settled for settled in paid_for if isinstance(settled.supply, Owned)]
+    return _utilization_terms(ledger, owned or paid_for, reference)
+
+
+def _of_installed(terms: UtilizationTerms | None) -> float | None:
+    return None if terms is None else dated_utilization(terms.fixed_usd, terms.rent_of_installed_usd)
+
+
+def _of_available(terms: UtilizationTerms | None) -> float | None:
+    return None if terms is None else dated_utilization(terms.fixed_usd, terms.rent_of_available_usd)
 
 
 def _peak_month(cash: FloatArray) -> int | None:

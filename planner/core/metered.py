@@ -36,3 +36,12 @@ def rounding_gpu_hours(paid_gpus: FloatArray, hours: FloatArray, gpus_per_instan
     """Return, per slot, the GPU-hours that whole instances would add to what is billed by the GPU."""
     spare = in_whole_instances(paid_gpus, gpus_per_instance) - paid_gpus
     return np.maximum(spare, 0.0) * hours
+
+
+def usd_for_gpu_hours(gpu_hours: float, usd_per_instance_hour: float, gpus_per_instance: int) -> float:
+    """Return what GPU-hours cost when instances of several GPUs are priced by the hour.
+
+    >>> usd_for_gpu_hours(16.0, 40.0, 8)
+    80.0
+    """
+    return gpu_hours / gpus_per_instance * usd_per_instance_hour

@@ -15,6 +15,7 @@ def notes_of(ledger: Ledger, reference: OnDemand | None) -> tuple[str, ...]:
     return (
         *_about_unmet(ledger),
         *_about_reference(reference),
+        *_about_unknown_prices(ledger),
         *_about_quotas(ledger),
         *_about_rounding(ledger),
         *_about_horizon(ledger),
@@ -36,6 +37,13 @@ def _about_reference(reference: OnDemand | None) -> Iterator[str]:
         yield "No on-demand supply in the plan, so there is nothing to break even against."
     elif not reference.reference:
         yield f"Measured against {reference.name}, the cheapest on-demand price of month 1."
+
+
+def _about_unknown_prices(ledger: Ledger) -> Iterator[str]:
+    for settled in ledger.supplies:
+        supply = settled.supply
+        if isinstance(supply, OnDemand | Spot) and supply.usd_per_gpu_hour is None:
+            yield f"{supply.name}: its price is unknown, so it is used last."
 
 
 def _about_quotas(ledger: Ledger) -> Iterator[str]:
@@ -76,6 +84,9 @@ def _about_horizon(ledger: Ledger) -> Iterator[str]:
     for settled in ledger.supplies:
         supply = settled.supply
         if isinstance(supply, Reserved):
+            if supply.start >= end:
+                yield f"{supply.name}: begins after the plan, so nothing of it is in the totals."
+                continue
             if supply.start < start:
                 yield f"{supply.name}: began before the plan; what was paid then is in no total."
             if add_months(supply.start, supply.term_months) > end:

@@ -46,7 +46,8 @@ def capital_of(owned: Owned, life: Life, month: FloatArray, make: LineMaker) -> 
         lines += loan.lines(make)
         balances.append(loan.balance(owned.name))
         owed = loan.owed_usd
-    still_to_pay = capex - float(_paid_usd(owned, life, month)[-1])
+    is_ordered = life.ordered < len(month)
+    still_to_pay = (capex - float(_paid_usd(owned, life, month)[-1])) * is_ordered
     return Capital(tuple(lines), tuple(balances), resale, owed, still_to_pay)
 
 

@@ -168,6 +168,19 @@ class BreakEven:
 
 
 @dataclass(frozen=True)
+class UtilizationTerms:
+    """The two sides of the break-even utilization, in present value.
+
+    Fixed costs are all but the energy of the load, residual credited, inside the horizon; rent is what
+    the same hours, all of them, would cost at the price path less the energy of the load.
+    """
+
+    fixed_usd: float
+    rent_of_installed_usd: float
+    rent_of_available_usd: float
+
+
+@dataclass(frozen=True)
 class Outcome:
     """What a plan costs and serves. Every number of a page, chart or file about a plan is read here.
 
@@ -206,9 +219,11 @@ class Outcome:
     break_even: dict[View, BreakEven | None]  # None: unknown or no reference price
     break_even_with_residual: dict[View, BreakEven | None]
     break_even_utilization: float | None  # share of installed hours; dated u* of docs/model.md
-    break_even_utilization_of_available: float | None  # drawn beside measured use
+    break_even_utilization_of_available: float | None  # share of available hours: beside measured use
     peak_month_cash_usd: float | None
     peak_month: date | None
     off_total: dict[str, float | None]
     balances: pd.DataFrame = field(default_factory=pd.DataFrame)
     break_even_utilization_by_supply: dict[str, float | None] = field(default_factory=dict)
+    utilization_terms: UtilizationTerms | None = None  # of break_even_utilization
+    reference: OnDemand | None = None  # the supply that the plan is measured against

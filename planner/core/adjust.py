@@ -1,0 +1,59 @@
+"""Change a plan by a few numbers, as the what-if sliders do. Pure: the plan given stays as it is."""
+
+from dataclasses import dataclass, replace
+
+from planner.core.plan import Owned, Plan, Supply
+
+
+@dataclass(frozen=True)
+class Overrides:
+    """Numbers that replace those of a plan; None keeps the plan's own.
+
+    `demand_gpus` is the mean of month 1 of all workloads together, which keep their proportions.
+    `usd_capex_per_gpu` is the price of servers alone, without network and installation.
+    """
+
+    demand_gpus: float | None = None
+    growth_per_month: float | None = None
+    price_drift_per_month: float | None = None
+    usd_capex_per_gpu: float | None = None
+    usd_per_kwh: float | None = None
+
+
+def adjust(plan: Plan, overrides: Overrides) -> Plan:
+    """Return the plan with the overrides in place; evaluate() checks the values."""
+    plan = _with_demand(plan, overrides.demand_gpus)
+    if overrides.growth_per_month is not None:
+        growth = overrides.growth_per_month
+        plan = replace(
+            plan, workloads=tuple(replace(workload, growth_per_month=growth) for workload in plan.workloads)
+        )
+    if overrides.price_drift_per_month is not None:
+        plan = replace(plan, price_drift_per_month=overrides.price_drift_per_month)
+    return replace(plan, supplies=tuple(_with_prices(supply, overrides) for supply in plan.supplies))
+
+
+def _with_demand(plan: Plan, gpus: float | None) -> Plan:
+    if gpus is None:
+        return plan
+    now = sum(workload.gpus for workload in plan.workloads)
+    if now == 0.0:
+        raise ValueError(
+            f"demand_gpus is {gpus:g}, but {plan.name} has no demand to scale; "
+            "right would be a plan with at least one workload above 0 GPUs"
+        )
+    scale = gpus / now
+    return replace(
+        plan, workloads=tuple(replace(workload, gpus=workload.gpus * scale) for workload in plan.workloads)
+    )
+
+
+def _with_prices(supply: Supply, overrides: Overrides) -> Supply:
+    if not isinstance(supply, Owned):
+        return supply
+    if overrides.usd_capex_per_gpu is not None:
+        per_server = overrides.usd_capex_per_gpu * supply.gpus_per_server
+        supply = replace(supply, usd_capex_per_server=per_server)
+    if overrides.usd_per_kwh is not None:
+        supply = replace(supply, usd_per_kwh=overrides.usd_per_kwh)
+    return supply
