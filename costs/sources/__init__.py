@@ -6,6 +6,8 @@ touches nothing else. `fetch` brings the file where there is one to bring.
 
 from types import ModuleType
 
-from . import accelerators, list_prices, skypilot
+from . import accelerators, list_prices, skypilot, utilization_csv
 
-SOURCES: dict[str, ModuleType] = {module.NAME: module for module in (accelerators, list_prices, skypilot)}
+SOURCES: dict[str, ModuleType] = {
+    module.NAME: module for module in (accelerators, list_prices, skypilot, utilization_csv)
+}

@@ -44,19 +44,11 @@ TEMPLATE = (
 _PROVIDER = re.compile(r"[a-z0-9][a-z0-9-]{0,38}[a-z0-9]")
 # clouds that publish a file under their bare name, such as gcp.csv; any other name needs the parameter
 _CLOUDS = frozenset(
-    ("aws", "azure", "cloudrift", "cudo", "datacrunch", "do", "fluidstack", "gcp", "hyperbolic", "hyperstack")
-    + ("ibm", "lambda", "latitude", "lium", "mithril", "modal", "nebius", "novita", "oci", "paperspace")
-    + (
-        "ppio",
-        "primeintellect",
-        "runpod",
-        "scp",
-        "seeweb",
-        "shadeform",
-        "spheron",
-        "vast",
-        "verda",
-        "vsphere",
+    (
+        *("aws", "azure", "cloudrift", "cudo", "datacrunch", "do", "fluidstack", "gcp", "hyperbolic"),
+        *("hyperstack", "ibm", "lambda", "latitude", "lium", "mithril", "modal", "nebius", "novita", "oci"),
+        *("paperspace", "ppio", "primeintellect", "runpod", "scp", "seeweb", "shadeform", "spheron"),
+        *("vast", "verda", "vsphere"),
     )
 )
 # blank on-demand price, but not for want of machines: (provider, start of the instance type) -> reason
