@@ -3,6 +3,7 @@
 (() => {
   const KEY = "theme";
   const root = document.documentElement;
+  root.dataset.script = "on";  // what needs scripts is hidden without them
   const stored = () => {
     try { return localStorage.getItem(KEY); } catch { return null; }  // storage may be switched off
   };

@@ -1,0 +1,111 @@
+"""What the Compare page shows of a Comparison: its charts, their tables, and the parts that swap."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest
+from django.template.loader import render_to_string
+
+from planner import charts
+from planner.comparison.address import moment_text
+from planner.comparison.result import Comparison
+
+# element id -> template. While a slider moves only the first are drawn; the rest when it rests.
+LIVE_PARTS = {"answer": "_compare_answer.html", "cards": "_compare_cards.html"}
+REST_PARTS = {
+    "chips": "_compare_chips.html",
+    "actions": "_compare_actions.html",
+    "gaps": "_compare_gaps.html",
+    "cost-data": "_compare_cost_data.html",
+    "use-data": "_compare_use_data.html",
+    "served-data": "_compare_served_data.html",
+    "lines": "_compare_lines.html",
+    "sources": "_compare_sources.html",
+    "explanations": "_explanations.html",
+}
+
+
+@dataclass(frozen=True)
+class Multiple:
+    """One of the small charts of who serves the demand."""
+
+    letter: str
+    name: str
+    figure: charts.Figure
+    label: str
+
+    @property
+    def id(self) -> str:
+        return f"served-{self.letter}"
+
+
+def context(comparison: Comparison, *, print_view: bool = False) -> dict[str, Any]:
+    """Return what compare.html needs besides the choices and notices."""
+    return {
+        **_live(comparison, print_view),
+        "frozen_as_of": moment_text(comparison.as_of),
+        "cost_table": charts.cumulative_table(comparison),
+        "served_table": charts.served_table(comparison.series),
+        "multiples": _multiples(comparison, print_view),
+        **_use(comparison, print_view),
+    }
+
+
+def preview(request: HttpRequest, comparison: Comparison, choices: Any, *, live: bool) -> dict[str, Any]:
+    """Return the parts and figures that changed, ready for JSON. `live`: only what is drawn in a drag."""
+    values = _live(comparison, False) if live else context(comparison)
+    parts = LIVE_PARTS if live else LIVE_PARTS | REST_PARTS
+    return {
+        "parts": {
+            name: render_to_string(f"planner/{template}", {**values, "choices": choices}, request)
+            for name, template in parts.items()
+        },
+        "figures": _figures(values),
+        "said": f"{comparison.answer.text} {comparison.answer.detail_text}",
+        "changed": comparison.changed_text,
+        "sliders": {
+            slider.key: {"value": slider.value, "is_changed": slider.is_changed, "hint": slider.hint}
+            for slider in comparison.sliders
+        },
+        "notices": list(comparison.notices),
+        "query": comparison.query,
+    }
+
+
+def _figures(values: dict[str, Any]) -> dict[str, charts.Figure]:
+    figures = {"cost": values["cost_figure"]}
+    figures |= {each.id: each.figure for each in values.get("multiples", ())}
+    figures["use"] = values.get("use_figure")
+    return {name: figure for name, figure in figures.items() if figure}
+
+
+def _live(comparison: Comparison, print_view: bool) -> dict[str, Any]:
+    height = {"height_px": charts.PRINT_PX} if print_view else {}
+    return {
+        "comparison": comparison,
+        "best": next((column.letter for column in comparison.columns if column.is_cheapest), ""),
+        "cost_figure": charts.cumulative(comparison, **height),
+        "cost_label": charts.cumulative_label(comparison),
+    }
+
+
+def _use(comparison: Comparison, print_view: bool) -> dict[str, Any]:
+    measured = comparison.series.measured
+    if measured is None:
+        return {"use_figure": None}
+    height = {"height_px": charts.PRINT_PX} if print_view else {}
+    break_evens = comparison.series.break_evens
+    return {
+        "use_figure": charts.weekly_use(measured, break_evens, **height),
+        "use_label": charts.weekly_label(measured, break_evens),
+        "use_table": charts.use_table(measured),
+    }
+
+
+def _multiples(comparison: Comparison, print_view: bool) -> list[Multiple]:
+    height = {"height_px": charts.PRINT_PX} if print_view else {}
+    figures = charts.served(comparison.series, **height)
+    return [
+        Multiple(each.letter, each.name, figures[each.letter], card.mix_text)
+        for each, card in zip(comparison.series.served, comparison.cards, strict=True)
+    ]

@@ -1,0 +1,68 @@
+"""Small pictures as SVG and numbers that open: readable by screen readers, on paper, without scripts."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django import template
+from django.utils.html import format_html, json_script
+from django.utils.safestring import SafeString
+
+from planner.templatetags.units import UNKNOWN
+
+register = template.Library()
+
+WIDTH, HEIGHT, EDGE = 84, 22, 2
+
+
+@register.simple_tag
+def sparkline(values: Sequence[float | None]) -> SafeString | str:
+    """Return a line through the known values, a dot at the last; gaps interrupt it."""
+    known = [value for value in values if value is not None]
+    if len(known) < 2:
+        return ""
+    low, high = min(known), max(known)
+    span = (high - low) or 1.0
+    step = (WIDTH - 2 * EDGE) / (len(values) - 1)
+    path, pen_down, dot = [], False, (0.0, 0.0)
+    for index, value in enumerate(values):
+        if value is None:
+            pen_down = False
+            continue
+        dot = (EDGE + index * step, HEIGHT - EDGE - (value - low) / span * (HEIGHT - 2 * EDGE))
+        path.append(f"{'L' if pen_down else 'M'}{dot[0]:.1f} {dot[1]:.1f}")
+        pen_down = True
+    return format_html(
+        '<svg class="sparkline" viewBox="0 0 {} {}" aria-hidden="true"><path d="{}"/>'
+        '<circle cx="{:.1f}" cy="{:.1f}" r="2.4"/></svg>',
+        WIDTH,
+        HEIGHT,
+        "".join(path),
+        *dot,
+    )
+
+
+@register.simple_tag
+def figure_data(figure: Mapping[str, Any], chart: str) -> SafeString:
+    """Return a chart's figure as a JSON block that static/js/charts.js reads."""
+    return json_script(figure, f"figure-{chart}")
+
+
+@register.simple_tag(takes_context=True)
+def figure(context: Any, each: Any) -> SafeString | str:
+    """Return a Figure or Part: its text, as a button where an explanation belongs to it."""
+    explanations: Mapping[str, object] = getattr(context.get("comparison"), "explanations", {})
+    if each.explain and each.explain in explanations:
+        return format_html(
+            '<button type="button" class="why" popovertarget="why-{}">{}</button>', each.explain, each.text
+        )
+    if getattr(each, "reason", "") and each.value is None:
+        return format_html(
+            '{}<span class="visually-hidden">: {}</span>', _unknown(each.text, each.reason), each.reason
+        )
+    return format_html("{}", each.text)
+
+
+def _unknown(text: str, reason: str) -> SafeString | str:
+    if text != UNKNOWN:
+        return text
+    return format_html('<span class="unknown" title="{}">{}</span>', reason, text)

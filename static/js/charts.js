@@ -1,0 +1,81 @@
+// Draws the figures that the server made. Colours come as var(--token) and are put in for the theme of the moment.
+const CONFIG = { displayModeBar: false, responsive: true, doubleClick: false };
+const NARROW_PX = 520;
+const figures = new Map();  // element id -> figure as the server made it
+
+function colours() {
+  const probe = document.createElement("span");
+  probe.hidden = true;
+  document.body.append(probe);
+  const known = new Map();
+  const look = (name) => {
+    if (!known.has(name)) {
+      probe.style.color = name;  // light-dark() is only settled where a colour is used
+      known.set(name, getComputedStyle(probe).color);
+    }
+    return known.get(name);
+  };
+  const settle = (value) => {
+    if (typeof value === "string") return value.startsWith("var(--") ? look(value) : value;
+    if (Array.isArray(value)) return value.map(settle);
+    if (value && typeof value === "object") {
+      return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, settle(each)]));
+    }
+    return value;
+  };
+  return { settle, done: () => probe.remove() };
+}
+
+function fitted(layout, element) {
+  if (element.clientWidth >= NARROW_PX || !layout.annotations) return layout;
+  return {
+    ...layout,
+    annotations: layout.annotations.filter((each) => each.name !== "mark-wide"),
+    xaxis: { ...layout.xaxis, nticks: 4 },
+  };
+}
+
+function drawWith(settle, element, figure) {
+  if (!window.Plotly) return;
+  if (!element.dataset.drawn) element.replaceChildren();
+  element.dataset.drawn = "yes";
+  const layout = settle(fitted(figure.layout, element));
+  window.Plotly.react(element, settle(figure.data), layout, CONFIG);
+}
+
+/** Draw or redraw one chart by its name, "cost", from a figure of the server. */
+export function drawAll(named) {
+  const { settle, done } = colours();
+  for (const [name, figure] of Object.entries(named)) {
+    const element = document.getElementById(`chart-${name}`);
+    if (!element) continue;
+    figures.set(element.id, figure);
+    drawWith(settle, element, figure);
+  }
+  done();
+}
+
+/** Draw every chart under a node from the JSON block beside it. */
+export function drawUnder(root) {
+  const named = {};
+  for (const element of root.querySelectorAll("[data-chart]")) {
+    const name = element.id.replace(/^chart-/, "");
+    const block = document.getElementById(`figure-${name}`);
+    if (block) named[name] = JSON.parse(block.textContent);
+  }
+  drawAll(named);
+}
+
+document.addEventListener("themechange", () => {
+  const { settle, done } = colours();
+  for (const [id, figure] of figures) {
+    const element = document.getElementById(id);
+    if (element) drawWith(settle, element, figure);
+  }
+  done();
+});
+
+drawUnder(document);
+document.addEventListener("htmx:load", (event) => {
+  if (event.detail.elt !== document.body) drawUnder(event.detail.elt);
+});
