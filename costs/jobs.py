@@ -181,8 +181,10 @@ def renew(claim: Claim, phase: str, done: int, total: int | None) -> None:
     """Renew the lease and note progress; raise when the job is no longer ours to go on with."""
     if STOP.is_set():
         raise HandedBack
-    renewed = _mine(claim).filter(cancel_requested=False).update(
-        lease_until=Now() + lease(), phase=phase, done_units=max(done, 0), total_units=total
+    renewed = (
+        _mine(claim)
+        .filter(cancel_requested=False)
+        .update(lease_until=Now() + lease(), phase=phase, done_units=max(done, 0), total_units=total)
     )
     if not renewed:
         raise (Cancelled if _mine(claim).exists() else LeaseLost)
@@ -290,3 +292,38 @@ def run(claim: Claim) -> None:
         StagedRow.objects.filter(job=claim.job.pk, lease_token=claim.token).delete()
     job = Job.objects.get(pk=claim.job.pk)
     log.info("job %s %s: %s in %.1f s %s", job.pk, job.key, job.status, time.monotonic() - began, job.message)
+
+
+# what the tick repairs, whichever process runs it
+
+
+def requeue_expired() -> int:
+    """Put jobs whose worker fell silent back into the queue; end those that were cancelled or failed often."""
+    silent = Job.objects.filter(status=Job.Status.RUNNING, lease_until__lt=Now())
+    ended = {"finished_at": Now(), "lease_token": None, "lease_until": None}
+    silent.filter(cancel_requested=True).update(status=Job.Status.CANCELLED, message="cancelled", **ended)
+    silent.filter(attempts__gte=settings.JOB_MAX_ATTEMPTS).update(
+        status=Job.Status.FAILED,
+        error_code="attempts_used_up",
+        message=f"given up after {settings.JOB_MAX_ATTEMPTS} attempts: each time its worker died or hung",
+        **ended,
+    )
+    return silent.update(
+        status=Job.Status.QUEUED, lease_token=None, lease_until=None, hinted_at=None, run_after=Now()
+    )
+
+
+def resend_hints() -> int:
+    """Send the message about waiting jobs again: it may be lost, and twice does no harm."""
+    if not settings.REDIS_URL:
+        return 0
+    old = Now() - timedelta(seconds=settings.JOB_HINT_SECONDS)
+    waiting = Job.objects.filter(
+        Q(hinted_at=None) | Q(hinted_at__lt=old), status=Job.Status.QUEUED, run_after__lte=Now()
+    )
+    sent = 0
+    for pk in waiting.order_by("run_after", "pk").values_list("pk", flat=True)[:1_000]:
+        if not send_hint(pk):
+            break  # the broker is away: no use in asking for every job
+        sent += 1
+    return sent

@@ -83,7 +83,9 @@ def drop_unused(now: datetime) -> int:
         if sha256 in wanted:
             continue
         with transaction.atomic():
-            raw = RawObject.objects.select_for_update().filter(pk=pk, batches=None, fetched_at__lt=old).first()
+            raw = (
+                RawObject.objects.select_for_update().filter(pk=pk, batches=None, fetched_at__lt=old).first()
+            )
             if raw is not None:
                 raw.runs.update(raw=None)
                 (Path(settings.RAW_DIR) / sha256).unlink(missing_ok=True)

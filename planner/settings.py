@@ -185,6 +185,10 @@ JOB_POLL_SECONDS = _seconds("JOB_POLL_SECONDS", 0.5)  # how often the worker wit
 JOB_HINT_SECONDS = _seconds("JOB_HINT_SECONDS", 30)  # a queued job this old gets its Celery message again
 JOB_PROGRESS_SECONDS = _seconds("JOB_PROGRESS_SECONDS", 1)
 JOB_MAX_ATTEMPTS = 5
+JOB_TIME_LIMIT_SECONDS = _seconds("JOB_TIME_LIMIT_SECONDS", 600)  # of one job in a Celery worker
+CELERY_VISIBILITY_SECONDS = _seconds("CELERY_VISIBILITY_SECONDS", 900)  # above the time limit
+REDIS_EVICTION_ACCEPTED = _flag("REDIS_EVICTION_ACCEPTED")  # for a managed Redis without noeviction
+INGEST_SCHEDULE = os.environ.get("INGEST_SCHEDULE", "").split()  # such as "aws_prices?region=us-east-1"
 JOB_KINDS = {  # what runs for each kind of job: a function that takes the claimed job
     "ingest": "costs.ingest.run_ingest",
     "preview": "costs.ingest.run_preview",

@@ -1,0 +1,90 @@
+"""Judge the lines of one file, one after the other, remembering what earlier lines said."""
+
+from collections.abc import Mapping
+from hashlib import blake2b
+from types import ModuleType
+
+from .gate import SCOPE_LIMIT, Known, check_row
+from .rows import FileInfo, OutOfScope, PriceRow, RawLine, Row, RowError
+from .rowtext import KINDS, Payload, key_of, row_digest, to_payload
+
+SAMPLE_SCOPE = "sample:"  # before the scope of made-up data, which never mixes with an organisation's own
+
+Fact = tuple[str, int, Payload]  # scope, line, what the row says
+FactKey = tuple[str, tuple[str, ...]]  # scope and natural key
+
+
+class Judge:
+    """What the lines of a file say, and whether it may be taken."""
+
+    def __init__(self, source: ModuleType, info: FileInfo, params: Mapping[str, str], known: Known) -> None:
+        self.source, self.info, self.known = source, info, known
+        self.prefix = SAMPLE_SCOPE if params.get("sample") == "1" else ""
+        self.kind: type = KINDS[source.KIND]
+        # short digest of a fact's key -> the line that stated it and the digest of what it said
+        self.stated: dict[bytes, tuple[int, bytes]] = {}
+        self.currency: dict[str, tuple[str, int]] = {}  # scope -> its currency and the first line with it
+        self.contradicted: dict[int, int] = {}  # a line taken before -> the line that says otherwise
+
+    def read(self, raw: RawLine) -> tuple[list[Row], list[Fact]]:
+        """Return the rows of a line, as they are and as they are staged; raise RowError or OutOfScope."""
+        rows: list[Row] = self.source.parse(raw, self.info)
+        if not rows:
+            raise OutOfScope("no_fact", expected="at least one fact")
+        return rows, [(self._scope(row), raw.line, to_payload(row)) for row in rows]
+
+    def check(self, rows: list[Row], facts: list[Fact]) -> list[Fact]:
+        """Return the facts that are new in this file; raise RowError when the line breaks a rule."""
+        for row, (scope, line, _) in zip(rows, facts, strict=True):
+            check_row(row, self.known)
+            if isinstance(row, PriceRow):
+                self._check_currency(row, scope, line)
+        for fact in facts:
+            self._check_agreement(fact)
+        fresh = []
+        for fact in facts:
+            short = self._short(fact)
+            if short not in self.stated:
+                self.stated[short] = (fact[1], row_digest(fact[2]))
+                fresh.append(fact)
+        if not fresh:
+            raise OutOfScope("repeated_line", expected="each fact once: an earlier line says the same")
+        return fresh
+
+    def key(self, fact: Fact) -> FactKey:
+        """Return scope and natural key of a fact."""
+        return fact[0], key_of(self.kind, fact[2])
+
+    def _scope(self, row: Row) -> str:
+        scope = self.prefix + self.source.scope(row, self.info)
+        if len(scope) > SCOPE_LIMIT:
+            raise RowError("scope", scope, "text_too_long", f"at most {SCOPE_LIMIT} characters")
+        return scope
+
+    def _check_currency(self, row: PriceRow, scope: str, line: int) -> None:
+        currency, first = self.currency.setdefault(scope, (row.currency, line))
+        if row.currency != currency:
+            raise RowError("currency", row.currency, "currency_mixed", f"{currency} as on line {first}")
+
+    def _check_agreement(self, fact: Fact) -> None:
+        line, said = self.stated.get(self._short(fact), (0, b""))
+        if line and said != row_digest(fact[2]):
+            self.contradicted.setdefault(line, fact[1])
+            key = ", ".join(part for part in self.key(fact)[1] if part)
+            raise contradiction(key, line)
+
+    def _short(self, fact: Fact) -> bytes:
+        scope, key = self.key(fact)
+        # an hour of a pool is one fact wherever it stands; a price is one fact per scope
+        parts = (scope, *key) if self.kind is PriceRow else key
+        return blake2b("\x1f".join(parts).encode("utf-8", "replace"), digest_size=12).digest()
+
+
+def contradiction(key: str, other_line: int) -> RowError:
+    """Return the error of a line whose fact another line states with other values."""
+    return RowError(
+        "(key)",
+        key,
+        "contradicting_lines",
+        f"one line per fact; line {other_line} says otherwise, so neither is taken",
+    )

@@ -1,0 +1,71 @@
+"""Take files of a source, or fetch its own: the same path as an upload and the schedule."""
+
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from costs.ingest import ingest
+from costs.models import IngestRun
+from costs.sources import SOURCES
+
+
+class Command(BaseCommand):
+    help = "Take files of a source into the database, or fetch what the source itself offers."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("source", choices=sorted(SOURCES), help="which source")
+        parser.add_argument("--file", type=Path, action="append", default=[], help="a file; may be repeated")
+        parser.add_argument("--provider", default="", help="provider, where the file's name does not say")
+        parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        params = self._params(options)
+        for path in options["file"]:
+            if not path.is_file():
+                raise CommandError(f"{path}: no such file")
+        failed = []
+        for path in options["file"] or [None]:
+            for run in self._take(options["source"], path, params):
+                if run.status in (IngestRun.Status.FAILED, IngestRun.Status.CANCELLED):
+                    failed.append(run.message)
+                else:
+                    self.stdout.write(f"{run.origin}: {run.get_status_display().lower()}: {run.message}")
+        if failed:
+            raise CommandError("\n".join(failed))
+
+    def _params(self, options: dict[str, Any]) -> dict[str, str]:
+        known = SOURCES[options["source"]].PARAMS
+        params = {"provider": options["provider"]} if options["provider"] else {}
+        for text in options["param"]:
+            name, equals, value = text.partition("=")
+            if not equals:
+                raise CommandError(f"--param {text}: write NAME=VALUE")
+            params[name] = value
+        unknown = sorted(set(params) - set(known) - {"sample"})
+        if unknown:
+            told = ", ".join(known) or "none"
+            raise CommandError(f"{options['source']} has no parameter {', '.join(unknown)}; it has: {told}")
+        return params
+
+    def _take(self, source: str, path: Path | None, params: dict[str, str]) -> list[IngestRun]:
+        last = ingest(
+            source,
+            file=path,
+            name=path.name if path else "",
+            params=params,
+            requested_by="shell",
+            now=timezone.now(),
+            on_progress=self._progress if sys.stderr.isatty() else None,
+        )
+        if sys.stderr.isatty():
+            self.stderr.write("\r\033[K", ending="")
+        return list(last.job.runs.order_by("pk"))
+
+    def _progress(self, phase: str, done: int, total: int | None) -> None:
+        share = f"{done / total:4.0%}" if total else f"{done:,}"
+        self.stderr.write(f"\r\033[K{phase} {share}", ending="")
+        self.stderr.flush()

@@ -1,0 +1,128 @@
+"""Publish the staged rows of one file in one transaction, or count what that would do.
+
+The transaction holds the job's row: a worker whose token is old, or whose job was cancelled, publishes
+nothing. Publishing is serialized, so that two files of one source cannot both become the current one.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from types import ModuleType
+
+from django.db import connection
+
+from .counts import Counts
+from .jobs import Claim
+from .judge import Fact
+from .models import Batch, IngestRun, StagedRow
+from .rows import FileError, PriceRow, UtilizationRow
+from .rowtext import amount_of, row_digest, rows_digest
+from .series import write_accelerators, write_hours
+from .snapshot import write_prices
+from .staging import Staged, known_accelerators
+
+READ_ROWS = 5_000
+PUBLISH_LOCK = 7_301  # PostgreSQL's advisory lock: any number, always the same
+
+
+@dataclass
+class Summary:
+    """What the ledger holds of one scope's rows."""
+
+    rows: int = 0
+    total: Decimal = Decimal(0)
+    digests: list[bytes] = field(default_factory=list)
+
+    @property
+    def sha256(self) -> str:
+        return rows_digest(self.digests)
+
+
+def facts_of(claim: Claim, scope: str | None = None) -> Iterator[Fact]:
+    """Yield our own staged rows, scope by scope, in the order of the file."""
+    rows = StagedRow.objects.filter(job=claim.job.pk, lease_token=claim.token)
+    if scope is not None:
+        rows = rows.filter(scope=scope)
+    yield from (
+        rows.order_by("scope", "line", "pk").values_list("scope", "line", "payload").iterator(READ_ROWS)
+    )
+
+
+def summarize(kind: type, facts: Iterator[Fact]) -> dict[str, Summary]:
+    """Return count, sum and digest of the rows of each scope. Done before any lock is taken."""
+    summaries: dict[str, Summary] = {}
+    for scope, _, payload in facts:
+        summary = summaries.setdefault(scope, Summary())
+        summary.rows += 1
+        summary.total += amount_of(kind, payload)
+        summary.digests.append(row_digest(payload))
+    return summaries
+
+
+def serialize() -> None:
+    """Let one publishing transaction through at a time; on SQLite BEGIN IMMEDIATE does."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [PUBLISH_LOCK])
+
+
+def is_repeat(run: IngestRun, source: ModuleType, summaries: dict[str, Summary]) -> bool:
+    """Return whether the current batches of all scopes came from these bytes and say the same."""
+    current = Batch.objects.filter(source=run.source, scope__in=summaries, is_current=True)
+    said = {
+        batch.scope: batch.rows_sha256
+        for batch in current
+        if (batch.raw_id, batch.parser_version, batch.params)
+        == (run.raw_id, source.PARSER_VERSION, run.job.params["params"])
+    }
+    return bool(summaries) and said == {scope: summary.sha256 for scope, summary in summaries.items()}
+
+
+def write(
+    claim: Claim, run: IngestRun, source: ModuleType, staged: Staged, summaries: dict[str, Summary],
+    now: datetime,
+) -> Counts:  # fmt: skip
+    """Write batches and facts; to be called in the transaction that closes the run."""
+    batches = _batches(run, source, summaries, now)
+    rows = sum(summary.rows for summary in summaries.values())
+    if staged.kind is UtilizationRow:
+        return write_hours(run.source, batches, facts_of(claim), rows)
+    if staged.kind is not PriceRow:
+        return write_accelerators(batches, facts_of(claim), rows)
+    counts, known = Counts(), known_accelerators()
+    for scope, batch in batches.items():
+        may_close = not staged.unreadable_lines
+        counts += write_prices(batch, facts_of(claim, scope), known, staged.held, may_close=may_close)
+    return counts
+
+
+def _batches(
+    run: IngestRun, source: ModuleType, summaries: dict[str, Summary], now: datetime
+) -> dict[str, Batch]:
+    """Make the new current batch of every scope; refuse a price list older than the one there."""
+    batches = {}
+    for scope, summary in sorted(summaries.items()):
+        current = Batch.objects.filter(source=run.source, scope=scope, is_current=True)
+        newest = current.first()
+        if newest and source.MODE == "snapshot" and run.as_of < newest.as_of:
+            raise FileError(
+                "older_than_current",
+                f"a file of {newest.as_of:%Y-%m-%d %H:%M} or later: {scope} is already known as of then",
+                value=f"{run.as_of:%Y-%m-%d %H:%M}",
+            )
+        current.update(is_current=False)
+        batches[scope] = Batch.objects.create(
+            run=run,
+            source=run.source,
+            scope=scope,
+            raw=run.raw,
+            parser_version=source.PARSER_VERSION,
+            params=run.job.params["params"],
+            as_of=run.as_of,
+            published_at=now,
+            rows=summary.rows,
+            rows_sha256=summary.sha256,
+            total=summary.total,
+        )
+    return batches

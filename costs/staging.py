@@ -1,0 +1,193 @@
+"""Read a stored file line by line and stage its sound lines for publishing.
+
+Everything is written in chunks, each in one short transaction that renews the lease first: a worker that
+lost its job writes nothing more.
+"""
+
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import BinaryIO
+
+from django.conf import settings
+from django.db import transaction
+
+from . import bulk, jobs
+from .gate import Known
+from .jobs import Claim
+from .judge import Fact, FactKey, Judge, contradiction
+from .models import Accelerator, IngestRun, RawObject, RejectedRow, StagedRow
+from .names import accelerator_key
+from .raw import open_raw
+from .rows import FileError, FileInfo, OutOfScope, RawLine, RowError
+from .rowtext import Payload, key_of
+from .text import printable
+
+OUT_OF_SCOPE_KEPT = 10_000  # rows per rule; the counts are exact all the same
+SAMPLE_ROWS = 20
+CHUNK_SECONDS = 1.0
+WRONG, OUT = RejectedRow.Kind.WRONG, RejectedRow.Kind.OUT_OF_SCOPE
+
+
+@dataclass
+class Staged:
+    """What staging learnt of the file besides its staged rows."""
+
+    info: FileInfo
+    kind: type
+    # refused lines whose fact is not known: any fact missing from the file may have been theirs
+    unreadable_lines: int = 0
+    # facts that stand on a refused line
+    held: set[FactKey] = field(default_factory=set)
+    sample_rows: list[Payload] = field(default_factory=list)
+
+
+@dataclass
+class Chunk:
+    """Lines judged since the last write."""
+
+    facts: list[Fact] = field(default_factory=list)
+    rejected: list[tuple[str, int, str, str, str, str]] = field(default_factory=list)
+    rules: Counter[str] = field(default_factory=Counter)
+    lines: int = 0
+    kept: int = 0
+    began: float = field(default_factory=time.monotonic)
+
+    def is_full(self) -> bool:
+        longest = min(CHUNK_SECONDS, settings.JOB_LEASE_SECONDS / 4)
+        return self.lines >= settings.INGEST_CHUNK_ROWS or time.monotonic() - self.began >= longest
+
+
+class Stage:
+    """One pass over one file."""
+
+    def __init__(self, claim: Claim, run: IngestRun, source: ModuleType, raw: RawObject) -> None:
+        self.claim, self.run, self.source, self.raw = claim, run, source, raw
+        self.params: dict[str, str] = dict(claim.params["params"])
+        self.stored_rules: Counter[str] = Counter()
+        self.chunk = Chunk()
+
+    def take(self) -> Staged:
+        """Stage the file; raise FileError where it is not what it says."""
+        self._forget_earlier_attempt()
+        with open_raw(self.raw) as file:
+            info, lines = self.source.read(file, self.run.origin, self.params)
+            judge = Judge(self.source, info, self.params, known_accelerators())
+            staged = Staged(info, judge.kind)
+            try:
+                for line in lines:
+                    self._line(line, judge, staged)
+                    if self.chunk.is_full():
+                        self._write(file)
+            except FileError:
+                self.chunk.facts.clear()
+                self._write(file)  # the lines refused so far are known: the failed run shows them
+                raise
+            self._write(file)
+        self._drop_contradicted(judge, staged)
+        return staged
+
+    def _forget_earlier_attempt(self) -> None:
+        with transaction.atomic():
+            jobs.renew(self.claim, "stage", 0, self.raw.size_bytes)
+            StagedRow.objects.filter(job=self.claim.job.pk).exclude(lease_token=self.claim.token).delete()
+            self.run.rejected.all().delete()
+            self.run.lines_read = self.run.lines_kept = self.run.lines_rejected = self.run.facts = 0
+            self.run.rejected_by_rule = {}
+            self.run.save()
+
+    def _line(self, line: RawLine, judge: Judge, staged: Staged) -> None:
+        chunk = self.chunk
+        chunk.lines += 1
+        try:
+            rows, facts = judge.read(line)
+        except RowError as error:
+            staged.unreadable_lines += 1
+            return self._reject(WRONG, line.line, error)
+        except OutOfScope as reason:
+            return self._reject(OUT, line.line, reason)
+        except Exception as error:
+            error.add_note(f"{self.run.origin}, line {line.line}")
+            raise
+        try:
+            fresh = judge.check(rows, facts)
+        except RowError as error:
+            staged.held.update(judge.key(fact) for fact in facts)
+            return self._reject(WRONG, line.line, error)
+        except OutOfScope as reason:
+            return self._reject(OUT, line.line, reason)
+        chunk.kept += 1
+        chunk.facts += fresh
+        room = SAMPLE_ROWS - len(staged.sample_rows)
+        staged.sample_rows += [{"line": line.line, **payload} for _, _, payload in fresh[:room]]
+        return None
+
+    def _reject(self, kind: str, line: int, error: RowError | OutOfScope) -> None:
+        rule = printable(error.rule, 60)
+        self.chunk.rules[rule] += 1
+        if kind == OUT and self.stored_rules[rule] >= OUT_OF_SCOPE_KEPT:
+            return
+        self.stored_rules[rule] += 1
+        column, value = printable(error.column, 120), printable(error.value, 500)
+        self.chunk.rejected.append((kind, line, column, value, rule, printable(error.expected, 300)))
+
+    def _write(self, file: BinaryIO) -> None:
+        chunk, self.chunk = self.chunk, Chunk()
+        with transaction.atomic():
+            jobs.renew(self.claim, "stage", _position(file, self.raw.size_bytes), self.raw.size_bytes)
+            job, token = self.claim.job.pk, self.claim.token
+            bulk.insert(
+                StagedRow,
+                ("job", "lease_token", "scope", "line", "payload"),
+                ((job, token, scope, line, payload) for scope, line, payload in chunk.facts),
+            )
+            self._store_rejected(chunk.rejected)
+            rejected = chunk.rules.total()
+            self._count(chunk.lines, chunk.kept, rejected, len(chunk.facts), chunk.rules)
+        if settings.INGEST_CHUNK_PAUSE_SECONDS:
+            time.sleep(settings.INGEST_CHUNK_PAUSE_SECONDS)
+
+    def _store_rejected(self, rejected: list[tuple[str, int, str, str, str, str]]) -> None:
+        columns = ("run", "kind", "line", "column", "value", "rule", "expected")
+        bulk.insert(RejectedRow, columns, ((self.run.pk, *row) for row in rejected))
+
+    def _count(self, lines: int, kept: int, rejected: int, facts: int, rules: Counter[str]) -> None:
+        run = self.run
+        run.lines_read += lines
+        run.lines_kept += kept
+        run.lines_rejected += rejected
+        run.facts += facts
+        run.rejected_by_rule = dict(Counter(run.rejected_by_rule) + rules)
+        run.save(update_fields=["lines_read", "lines_kept", "lines_rejected", "facts", "rejected_by_rule"])
+
+    def _drop_contradicted(self, judge: Judge, staged: Staged) -> None:
+        """Take back lines that a later line contradicts: which of the two is right is not known."""
+        for line, other in judge.contradicted.items():
+            rows = StagedRow.objects.filter(job=self.claim.job.pk, lease_token=self.claim.token, line=line)
+            with transaction.atomic():
+                jobs.renew(self.claim, "check", 0, None)
+                facts = [(scope, line, payload) for scope, payload in rows.values_list("scope", "payload")]
+                staged.held.update(judge.key(fact) for fact in facts)
+                rows.delete()
+                key = ", ".join(part for part in key_of(judge.kind, facts[0][2]) if part)
+                self._reject(WRONG, line, contradiction(key, other))
+                chunk, self.chunk = self.chunk, Chunk()
+                self._store_rejected(chunk.rejected)
+                self._count(0, -1, 1, -len(facts), chunk.rules)
+
+
+def known_accelerators() -> Known:
+    """Return every spelling of every accelerator."""
+    slug_by_key: dict[str, str] = {}
+    for slug, name, aliases in Accelerator.objects.values_list("slug", "name", "aliases"):
+        for spelling in (slug, name, *aliases):
+            slug_by_key[accelerator_key(spelling)] = slug
+    return Known(slug_by_key)
+
+
+def _position(file: BinaryIO, otherwise: int) -> int:
+    try:
+        return file.tell()
+    except ValueError:  # its reader has closed it
+        return otherwise

@@ -1,0 +1,54 @@
+"""One sentence about a run, for the page, the shell and the log."""
+
+from .models import IngestRun, RejectedRow
+from .rows import FileError, RowError
+
+Problem = FileError | RowError | RejectedRow
+WORDS = {  # rules whose name does not read well
+    "no_accelerator": "without an accelerator",
+    "no_fact": "without a fact",
+    "repeated_line": "repeated",
+}
+
+
+def place(line: int | None, column: str, value: str, expected: str) -> str:
+    """Return where something is wrong, what stands there and what would be right."""
+    parts = [f"line {line}" if line else "", f"column {column}" if column else "", f"value '{value}'"]
+    return ", ".join([part for part in parts if part and part != "value ''"] + [f"expected {expected}"])
+
+
+def sentence(run: IngestRun) -> str:
+    """Return what became of the lines of a run and what changed."""
+    wrong = run.rejected.filter(kind=RejectedRow.Kind.WRONG)
+    wrong_count, first = wrong.count(), wrong.order_by("line").first()
+    out = dict(run.rejected_by_rule)
+    for rule in wrong.values_list("rule", flat=True).distinct():
+        out.pop(rule, None)
+    parts = [f"{run.lines_kept:,} lines kept of {run.lines_read:,}"]
+    parts += [f"{count:,} {WORDS.get(rule, rule.replace('_', ' '))}" for rule, count in sorted(out.items())]
+    if first:
+        where = place(first.line, first.column, first.value, first.expected)
+        parts.append(f"{wrong_count:,} wrong: {where}" if wrong_count == 1 else
+                     f"{wrong_count:,} wrong, the first: {where}")  # fmt: skip
+    return ", ".join(parts)
+
+
+def changes(run: IngestRun) -> str:
+    """Return what publishing did, or would do."""
+    if not run.facts:
+        return "no line could be taken; what was known before stays"
+    counts = {
+        "added": run.added,
+        "changed": run.changed,
+        "unchanged": run.unchanged,
+        "closed": run.closed,
+        "missing but kept because of wrong lines": run.held,
+    }
+    return ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
+
+
+def failure(origin: str, error: FileError) -> str:
+    """Return why a file was not taken: file, place, value and what would be right."""
+    return f"{origin}: {error.code.replace('_', ' ')}: " + place(
+        error.line, error.column, error.value, error.expected
+    )
