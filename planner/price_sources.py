@@ -65,7 +65,9 @@ def _capex_source(name: str, row: OwnedSupply) -> PriceSource:
 
 
 def _author(revision: Revision) -> str:
-    return str(revision.author) if revision.author else "a former member"
+    if revision.author is not None:
+        return str(revision.author)
+    return "the sample data" if revision.scenario.is_sample else "somebody who is no longer here"
 
 
 def _price_source(

@@ -10,12 +10,14 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Literal
 
+from planner.core.explain import Explanation
 from planner.core.plan import SupplyKind
 
 ViewName = Literal["cash", "amortized", "present_value"]
 Letter = Literal["A", "B", "C", "D"]
 LETTERS: tuple[Letter, ...] = ("A", "B", "C", "D")
 Unit = Literal["money", "money_per_gpu_hour", "gpu_hours", "gpus", "share", "days"]
+RowKind = Literal["line", "total", "figure"]
 Meaning = Literal["better", "worse", "same", "none"]  # of a delta or an answer, for colour and arrow
 
 
@@ -138,7 +140,7 @@ class Row:
     group: str  # heading: "Cash cost, 36 months", "Unit economics and fit"
     label: str
     unit: Unit
-    kind: Literal["line", "total", "figure"]
+    kind: RowKind
     cells: tuple[Cell, ...]
 
 
@@ -290,8 +292,9 @@ class Comparison:
     notices: tuple[str, ...]  # about this address: different horizons, an override refused
     sources: tuple[SourceLine, ...]
     runs: tuple[int, ...]  # ingest runs behind the prices, ascending
-    query: str  # the address's query string that reproduces this result
-    explanations: Mapping[str, object] = field(default_factory=dict)  # of planner.core.explain
+    query: str  # of the address, in canonical order; live unless it names a data date
+    frozen_query: str  # the same with data date and revisions: reproduces this result for good
+    explanations: Mapping[str, Explanation] = field(default_factory=dict)
 
     def column(self, letter: Letter) -> Column:
         return next(column for column in self.columns if column.letter == letter)

@@ -1,0 +1,281 @@
+"""compare(): the one function that puts a comparison together."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from planner.comparison.address import Address, Chosen
+from planner.comparison.answer import answer, cheapest
+from planner.comparison.cards import card
+from planner.comparison.figures import money
+from planner.comparison.gather import Subject, fleet_gpus_of, gather, within_reach
+from planner.comparison.result import (
+    Column,
+    Comparison,
+    GapLine,
+    Letter,
+    SourceLine,
+    ViewName,
+)
+from planner.comparison.rows import CORE_VIEWS, VIEW_LABELS, rows
+from planner.comparison.series import series
+from planner.comparison.sliders import changed_text, sliders
+from planner.core.explain import Explanation, explain
+from planner.models import Revision, Scenario
+from planner.plan_cache import DataDate, FleetUse, data_date, fleet_use, loaded_plans
+from planner.queries import LoadedPlan
+from planner.templatetags.units import usd, usd_per_hour
+
+FEWEST = 2
+
+
+def compare(
+    scenarios: Sequence[Scenario],
+    *,
+    as_of: datetime | None = None,
+    view: ViewName = "cash",
+    base: str = "",
+    overrides: Mapping[str, float] | None = None,
+    revisions: Mapping[str, int] | None = None,
+    now: datetime | None = None,
+    notices: Sequence[str] = (),
+    with_explanations: bool = True,
+) -> Comparison:
+    """Return the comparison of 2 to 4 scenarios, in the order given.
+
+    `as_of` None is live, and then `now` is needed. `base` is the address (slug) of the scenario that
+    deltas are against, or its letter; "" is the first. `overrides` are what-if values as in the address.
+    `revisions` names older revisions by slug; without, the newest counts.
+    """
+    if not FEWEST <= len(scenarios) <= 4:
+        raise ValueError(f"{len(scenarios)} scenarios; right would be 2 to 4")
+    said = list(notices)
+    date = data_date(now or as_of or datetime.now(UTC), as_of)
+    chosen = _of_one_kind(scenarios, said)
+    chosen, loaded = within_reach(chosen, loaded_plans(_revisions(chosen, revisions or {}, said), date), said)
+    use = fleet_use(sample=chosen[0].is_sample, date=date)
+    fleet_gpus = fleet_gpus_of(use)
+    values = _usable(overrides or {}, fleet_gpus, said)
+    subjects = gather(chosen, loaded, values, fleet_gpus, said)
+    base_subject = _base(subjects, base, said)
+    address = Address(
+        scenarios=tuple(Chosen(one.slug, (revisions or {}).get(one.slug)) for one in chosen),
+        view=view,
+        base=base_subject.scenario.slug,
+        as_of=as_of,
+        overrides=values,
+    )
+    return _Builder(subjects, base_subject, view, date, use, fleet_gpus, values).build(
+        address, tuple(dict.fromkeys(said)), with_explanations
+    )
+
+
+def _of_one_kind(scenarios: Sequence[Scenario], notices: list[str]) -> list[Scenario]:
+    """Return the scenarios that are sample or own as the first is: the two never stand side by side."""
+    kept = [one for one in scenarios if one.is_sample == scenarios[0].is_sample]
+    if len(kept) < len(scenarios):
+        left_out = ", ".join(one.name for one in scenarios if one not in kept)
+        notices.append(
+            f"Sample scenarios and your own are not compared with each other; left out: {left_out}."
+        )
+    return kept
+
+
+def _revisions(
+    scenarios: Sequence[Scenario], wanted: Mapping[str, int], notices: list[str]
+) -> list[Revision]:
+    """Return the wanted or newest revision of each scenario, in one query."""
+    found: dict[int, dict[int, Revision]] = {}
+    for revision in Revision.objects.filter(scenario__in=scenarios).only("pk", "uid", "number", "scenario"):
+        found.setdefault(revision.scenario_id, {})[revision.number] = revision
+    chosen = []
+    for scenario in scenarios:
+        numbers = found[scenario.pk]
+        number = wanted.get(scenario.slug)
+        if number is not None and number not in numbers:
+            notices.append(f"{scenario.name} has no revision {number}; the newest is shown.")
+        chosen.append(numbers.get(number or 0, numbers[max(numbers)]))
+    return chosen
+
+
+def _usable(overrides: Mapping[str, float], fleet_gpus: float | None, notices: list[str]) -> dict[str, float]:
+    if "util" in overrides and fleet_gpus is None:
+        notices.append("util is not used: no fleet is measured that it could be a share of; use demand.")
+    return {key: value for key, value in overrides.items() if key != "util" or fleet_gpus is not None}
+
+
+def _base(subjects: Sequence[Subject], wanted: str, notices: list[str]) -> Subject:
+    for subject in subjects:
+        if wanted == subject.scenario.slug:
+            return subject
+    for subject in subjects:
+        if wanted.upper() == subject.letter:
+            return subject
+    if wanted:
+        notices.append("base names none of the scenarios compared; deltas are against A.")
+    return subjects[0]
+
+
+class _Builder:
+    """Holds what every part of a comparison is made from."""
+
+    def __init__(
+        self,
+        subjects: Sequence[Subject],
+        base: Subject,
+        view: ViewName,
+        date: DataDate,
+        use: FleetUse,
+        fleet_gpus: float | None,
+        overrides: Mapping[str, float],
+    ) -> None:
+        self.subjects, self.base, self.view, self.date = subjects, base, view, date
+        self.use, self.fleet_gpus, self.overrides = use, fleet_gpus, overrides
+        self.best = cheapest(subjects, base, view)
+        self.currencies: dict[Letter, str] = {one.letter: one.plan.currency for one in subjects}
+
+    def build(self, address: Address, notices: tuple[str, ...], with_explanations: bool) -> Comparison:
+        """Return the whole comparison."""
+        plan, base = self.base.plan, self.base
+        columns = tuple(self._column(one) for one in self.subjects)
+        found = sliders(self.subjects, base.letter, self.overrides, self.use, self.fleet_gpus)
+        models = {one.plan.gpu_model for one in self.subjects}
+        util = self.overrides.get("util")
+        return Comparison(
+            view=self.view,
+            view_label=VIEW_LABELS[self.view],
+            base=base.letter,
+            as_of=self.date.as_of,
+            is_frozen=self.date.is_frozen,
+            is_sample=base.scenario.is_sample,
+            currency=plan.currency,
+            gpu_model=plan.gpu_model if len(models) == 1 else "",
+            start=plan.start,
+            months=plan.months,
+            columns=columns,
+            answer=answer(self.subjects, base, self.view, self.use, None if util is None else util / 100.0),
+            cards=tuple(
+                card(one, column, base, self.view, plan.currency)
+                for one, column in zip(self.subjects, columns, strict=True)
+            ),
+            rows=rows(self.subjects, base.letter, self.view, self.currencies),
+            series=series(
+                self.subjects, self.view, self.currencies, self.use, self.fleet_gpus, base.scenario.is_sample
+            ),
+            sliders=found,
+            overrides=dict(self.overrides),
+            changed_text=changed_text(found),
+            gaps=tuple(gap for one in self.subjects for gap in _gaps(one)),
+            notes=tuple(f"{one.letter}: {note}" for one in self.subjects for note in one.outcome.notes),
+            notices=(*notices, *_currency_notice(self.subjects, base)),
+            sources=tuple(line for one in self.subjects for line in _sources(one)),
+            runs=tuple(sorted({run for one in self.subjects for run in one.loaded.runs})),
+            query=address.query(),
+            frozen_query=self._frozen(address).query(),
+            explanations=self._explanations() if with_explanations else {},
+        )
+
+    def _column(self, subject: Subject) -> Column:
+        scenario = subject.scenario
+        return Column(
+            letter=subject.letter,
+            slug=scenario.slug,
+            name=scenario.name,
+            revision=subject.loaded.revision.number,
+            is_base=subject is self.base,
+            is_cheapest=subject is self.best,
+            is_plan_of_record=scenario.is_plan_of_record,
+            is_sample=scenario.is_sample,
+            currency=subject.plan.currency,
+        )
+
+    def _frozen(self, address: Address) -> Address:
+        pinned = tuple(Chosen(one.scenario.slug, one.loaded.revision.number) for one in self.subjects)
+        return replace(address, scenarios=pinned, as_of=self.date.as_of)
+
+    def _explanations(self) -> dict[str, Explanation]:
+        """Return every explanation by "figure-letter", and "saving" of the answer."""
+        found: dict[str, Explanation] = {}
+        for one in self.subjects:
+            texts = {source.supply: _source_text(source) for source in _sources(one)}
+            for figure, explanation in explain(one.outcome, CORE_VIEWS[self.view], texts).items():
+                found[f"{figure}-{one.letter}"] = explanation
+        if self.best is not None:
+            found["saving"] = self._saving(self.best)
+        return found
+
+    def _saving(self, best: Subject) -> Explanation:
+        core_view = CORE_VIEWS[self.view]
+        other = self.base
+        if best is other:
+            known = [one for one in self.subjects if one is not best and one.does_the_work_of(best)]
+            other = min(known, key=lambda one: one.total(core_view) or float("inf"))
+        cost, against = best.total(core_view), other.total(core_view)
+        change = None if cost is None or against is None else cost - against
+        currency = best.plan.currency
+        return Explanation(
+            f"{best.letter} against {other.letter}",
+            f"Total of {best.letter} less total of {other.letter}, {VIEW_LABELS[self.view].lower()}, "
+            f"over {best.plan.months} months. Both serve the same demand.",
+            f"{usd(cost, currency)} − {usd(against, currency)} = {usd(change, currency)}",
+            (
+                (f"Total of {best.letter}", money(cost, currency).text, ""),
+                (f"Total of {other.letter}", money(against, currency).text, ""),
+            ),
+        )
+
+
+def _gaps(subject: Subject) -> list[GapLine]:
+    reasons = {source.supply: source.reason for source in subject.loaded.sources if source.reason}
+    lines = []
+    for gap in subject.outcome.gaps:
+        reason = reasons.get(gap.supply, "") if "kw" not in gap.field else ""
+        text = f"{gap.text}: {reason}" if reason else gap.text
+        lines.append(GapLine(subject.letter, gap.supply, gap.field, text))
+    return lines
+
+
+def _currency_notice(subjects: Sequence[Subject], base: Subject) -> list[str]:
+    others = sorted({one.plan.currency for one in subjects} - {base.plan.currency})
+    if not others:
+        return []
+    return [
+        f"The scenarios are in {base.plan.currency} and {', '.join(others)}. No exchange rate is on file: "
+        "money is shown in each one's currency without deltas, and hours are compared."
+    ]
+
+
+def _sources(subject: Subject) -> list[SourceLine]:
+    return [
+        SourceLine(
+            letter=subject.letter,
+            supply=source.supply,
+            text=_priced_text(subject.loaded, source.supply),
+            value=None if source.usd_per_gpu_hour is None else float(source.usd_per_gpu_hour),
+            as_of=source.as_of,
+            run_id=source.run_id,
+            typed_by=source.typed_by,
+        )
+        for source in subject.loaded.sources
+    ]
+
+
+def _priced_text(loaded: LoadedPlan, supply: str) -> str:
+    source = next(one for one in loaded.sources if one.supply == supply)
+    currency = loaded.plan.currency
+    if source.reason:
+        return f"{source.text}: unknown, {source.reason}"
+    parts = []
+    if source.usd_per_gpu_hour:
+        parts.append(f"{usd_per_hour(source.usd_per_gpu_hour, currency)}/GPU-h")
+    if source.usd_upfront_per_gpu:
+        # servers have no price by the hour: theirs is the purchase price
+        upfront = "" if source.usd_per_gpu_hour is None else " upfront"
+        parts.append(f"{usd(source.usd_upfront_per_gpu, currency)} per GPU{upfront}")
+    return f"{source.text}: {' and '.join(parts)}" if parts else source.text
+
+
+def _source_text(source: SourceLine) -> str:
+    by = f"typed by {source.typed_by}" if source.typed_by else ""
+    run = f"run {source.run_id}" if source.run_id is not None else ""
+    return ", ".join(part for part in (source.text, by, run) if part)
