@@ -216,7 +216,7 @@ def _publish(
     claim: Claim, run: IngestRun, source: ModuleType, staged: Staged, *, publish: bool, last: bool
 ) -> None:
     jobs.progress(claim, "check", 0, run.facts)
-    run.as_of = staged.info.as_of or run.started_at
+    run.as_of = staged.as_of
     summaries = summarize(staged.kind, facts_of(claim))
     run.scope = _scope_line(list(summaries))
     jobs.renew(claim, "publish", 0, run.facts)

@@ -62,6 +62,7 @@ class Claim:
     job: Job
     token: uuid.UUID
     on_progress: Callable[[str, int, int | None], None] | None = None
+    attempts_allowed: int = settings.JOB_MAX_ATTEMPTS
     phase: str = ""
     renewed_at: float = field(default_factory=time.monotonic)
 
@@ -117,6 +118,7 @@ def start(kind: str, params: Mapping[str, Any], *, key: str, requested_by: str, 
         claimed = claim(job.pk)
     if claimed is None:  # nobody else sees the row before the commit
         raise RuntimeError(f"job {job.pk} was taken while it was made")
+    claimed.attempts_allowed = 1  # who waits for it wants the answer, not a second try
     return claimed
 
 
@@ -250,8 +252,8 @@ def hand_back(claim: Claim) -> None:
 
 def retry(claim: Claim, reason: str) -> None:
     """Put the job back for later, or fail it when its attempts are used up."""
-    if claim.job.attempts >= settings.JOB_MAX_ATTEMPTS:
-        fail(claim, "attempts_used_up", f"given up after {claim.job.attempts} attempts: {reason}")
+    if claim.job.attempts >= claim.attempts_allowed:
+        fail(claim, "attempts_used_up", f"given up after attempt {claim.job.attempts}: {reason}")
         return
     pause = timedelta(seconds=min(RETRY_SECONDS * 2**claim.job.attempts, settings.JOB_LEASE_SECONDS))
     _mine(claim).update(
@@ -298,7 +300,7 @@ def run(claim: Claim) -> None:
 
 
 def requeue_expired() -> int:
-    """Put jobs whose worker fell silent back into the queue; end those that were cancelled or failed often."""
+    """Put jobs whose worker fell silent back into the queue; end the cancelled and the hopeless."""
     silent = Job.objects.filter(status=Job.Status.RUNNING, lease_until__lt=Now())
     ended = {"finished_at": Now(), "lease_token": None, "lease_until": None}
     silent.filter(cancel_requested=True).update(status=Job.Status.CANCELLED, message="cancelled", **ended)

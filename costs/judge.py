@@ -56,7 +56,7 @@ class Judge:
         return fact[0], key_of(self.kind, fact[2])
 
     def _scope(self, row: Row) -> str:
-        scope = self.prefix + self.source.scope(row, self.info)
+        scope: str = self.prefix + self.source.scope(row, self.info)
         if len(scope) > SCOPE_LIMIT:
             raise RowError("scope", scope, "text_too_long", f"at most {SCOPE_LIMIT} characters")
         return scope

@@ -8,6 +8,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 from django.conf import settings
@@ -183,7 +184,7 @@ def _check_spans() -> Iterable[str]:
             .order_by("effective_from")
             .values_list("pk", "effective_from", "effective_to")
         )
-        for (pk, _, end), (later, start, _) in zip(spans, spans[1:], strict=False):
+        for (pk, _, end), (later, start, _) in pairwise(spans):
             if end is None or end > start:
                 yield f"prices {pk} and {later} hold at the same time"
 

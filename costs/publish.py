@@ -84,7 +84,7 @@ def write(
     now: datetime,
 ) -> Counts:  # fmt: skip
     """Write batches and facts; to be called in the transaction that closes the run."""
-    batches = _batches(run, source, summaries, now)
+    batches = _batches(run, source, staged, summaries, now)
     rows = sum(summary.rows for summary in summaries.values())
     if staged.kind is UtilizationRow:
         return write_hours(run.source, batches, facts_of(claim), rows)
@@ -98,28 +98,28 @@ def write(
 
 
 def _batches(
-    run: IngestRun, source: ModuleType, summaries: dict[str, Summary], now: datetime
+    run: IngestRun, source: ModuleType, staged: Staged, summaries: dict[str, Summary], now: datetime
 ) -> dict[str, Batch]:
     """Make the new current batch of every scope; refuse a price list older than the one there."""
     batches = {}
     for scope, summary in sorted(summaries.items()):
         current = Batch.objects.filter(source=run.source, scope=scope, is_current=True)
         newest = current.first()
-        if newest and source.MODE == "snapshot" and run.as_of < newest.as_of:
+        if newest and source.MODE == "snapshot" and staged.as_of < newest.as_of:
             raise FileError(
                 "older_than_current",
                 f"a file of {newest.as_of:%Y-%m-%d %H:%M} or later: {scope} is already known as of then",
-                value=f"{run.as_of:%Y-%m-%d %H:%M}",
+                value=f"{staged.as_of:%Y-%m-%d %H:%M}",
             )
         current.update(is_current=False)
         batches[scope] = Batch.objects.create(
             run=run,
             source=run.source,
             scope=scope,
-            raw=run.raw,
+            raw=staged.raw,
             parser_version=source.PARSER_VERSION,
             params=run.job.params["params"],
-            as_of=run.as_of,
+            as_of=staged.as_of,
             published_at=now,
             rows=summary.rows,
             rows_sha256=summary.sha256,

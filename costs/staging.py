@@ -7,6 +7,7 @@ lost its job writes nothing more.
 import time
 from collections import Counter
 from dataclasses import dataclass, field
+from datetime import datetime
 from types import ModuleType
 from typing import BinaryIO
 
@@ -20,7 +21,7 @@ from .judge import Fact, FactKey, Judge, contradiction
 from .models import Accelerator, IngestRun, RawObject, RejectedRow, StagedRow
 from .names import accelerator_key
 from .raw import open_raw
-from .rows import FileError, FileInfo, OutOfScope, RawLine, RowError
+from .rows import FileError, OutOfScope, RawLine, RowError
 from .rowtext import Payload, key_of
 from .text import printable
 
@@ -34,7 +35,8 @@ WRONG, OUT = RejectedRow.Kind.WRONG, RejectedRow.Kind.OUT_OF_SCOPE
 class Staged:
     """What staging learnt of the file besides its staged rows."""
 
-    info: FileInfo
+    raw: RawObject
+    as_of: datetime  # the file's own date, or the moment its run began
     kind: type
     # refused lines whose fact is not known: any fact missing from the file may have been theirs
     unreadable_lines: int = 0
@@ -74,7 +76,7 @@ class Stage:
         with open_raw(self.raw) as file:
             info, lines = self.source.read(file, self.run.origin, self.params)
             judge = Judge(self.source, info, self.params, known_accelerators())
-            staged = Staged(info, judge.kind)
+            staged = Staged(self.raw, info.as_of or self.run.started_at, judge.kind)
             try:
                 for line in lines:
                     self._line(line, judge, staged)

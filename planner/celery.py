@@ -5,7 +5,7 @@ Without REDIS_URL nothing here connects anywhere: `manage.py worker` runs the sa
 
 import logging
 import os
-from typing import Any
+from typing import Any, cast
 
 from celery import Celery
 from celery.signals import celeryd_init
@@ -72,15 +72,15 @@ app.conf.update(
 app.autodiscover_tasks(["costs"])
 
 
-@celeryd_init.connect
+@celeryd_init.connect  # type: ignore[untyped-decorator] # celery has no types
 def check_broker(**kwargs: Any) -> None:
     """Refuse to start on a Redis that may throw messages away to make room."""
     if not settings.REDIS_URL or settings.REDIS_EVICTION_ACCEPTED:
         return
     try:
-        policy = Redis.from_url(settings.REDIS_URL, socket_timeout=5, socket_connect_timeout=5).config_get(
-            "maxmemory-policy"
-        )
+        redis = Redis.from_url(settings.REDIS_URL, socket_timeout=5, socket_connect_timeout=5)
+        # typed for the asynchronous client as well
+        policy = cast(dict[str, str], redis.config_get("maxmemory-policy"))
     except ResponseError:
         log.warning("Redis does not tell its maxmemory-policy; it should be noeviction")
         return
