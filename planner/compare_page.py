@@ -7,7 +7,6 @@ from django.http import HttpRequest
 from django.template.loader import render_to_string
 
 from planner import charts
-from planner.comparison.address import moment_text
 from planner.comparison.result import Comparison
 
 # element id -> template. While a slider moves only the first are drawn; the rest when it rests.
@@ -43,7 +42,6 @@ def context(comparison: Comparison, *, print_view: bool = False) -> dict[str, An
     """Return what compare.html needs besides the choices and notices."""
     return {
         **_live(comparison, print_view),
-        "frozen_as_of": moment_text(comparison.as_of),
         "cost_table": charts.cumulative_table(comparison),
         "served_table": charts.served_table(comparison.series),
         "multiples": _multiples(comparison, print_view),

@@ -1,18 +1,16 @@
 """What every page gets besides its own values. All of it lazy: an error page must not ask the database."""
 
 from dataclasses import dataclass
-from functools import cache, partial
-from pathlib import Path
+from functools import partial
 from typing import Any
 
-from django.contrib.staticfiles import finders
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import SimpleLazyObject
 
 from costs.queries import runs, utilization
-from planner.static import PLOTLY_NAME, plotly_style_ids
+from planner.static import plotly_style_ids
 from planner.templatetags.units import age
 
 PRINT = "print"
@@ -67,7 +65,7 @@ def page(request: HttpRequest) -> dict[str, Any]:
     return {
         "navigation": SimpleLazyObject(partial(_navigation, request.path)),
         "side_foot": SimpleLazyObject(_side_foot),
-        "plotly_style_ids": SimpleLazyObject(_plotly_style_ids),
+        "plotly_style_ids": SimpleLazyObject(plotly_style_ids),
         "print_view": PRINT in request.GET.getlist("view"),
     }
 
@@ -103,9 +101,3 @@ def _workspace() -> str:
     if own:
         return "Own fleet, sample data loaded" if sample else "Own fleet"
     return "Sample fleet" if sample else "No fleet measured yet"
-
-
-@cache
-def _plotly_style_ids() -> tuple[str, ...]:
-    bundle = finders.find(PLOTLY_NAME)
-    return tuple(plotly_style_ids(Path(bundle).read_text(encoding="utf-8"))) if bundle else ()

@@ -18,7 +18,7 @@ TALL_PX, MEDIUM_PX, LOW_PX = 420, 260, 230  # heights of .chart.tall, .chart.med
 PRINT_PX = 220  # of every chart on paper
 LABEL_GAP_PX = 16
 DASHES = {"A": "dot", "B": "dash", "C": "solid", "D": "longdashdot"}
-FONT = 'system-ui, "Segoe UI", Roboto, "Liberation Sans", sans-serif'
+FONT = '-apple-system, "Segoe UI", Inter, Roboto, "Noto Sans", "Liberation Sans", system-ui, sans-serif'
 
 
 @dataclass(frozen=True)

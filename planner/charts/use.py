@@ -19,6 +19,8 @@ from planner.comparison.result import BreakEvenLine, MeasuredUse, WeekSeries
 from planner.templatetags.units import percent
 
 MOST_POOLS = 3
+MOST_WEEK_TICKS = 6
+MILLISECONDS_PER_WEEK = 7 * 24 * 3600 * 1000
 
 
 def weekly_use(
@@ -41,12 +43,18 @@ def weekly_use(
         "layout": layout(
             margin,
             height_px,
-            xaxis=axis(showgrid=False, tickformat="%-d %b", hoverformat="week of %-d %B %Y", nticks=6),
+            xaxis=_weeks_axis(weeks),
             yaxis=axis(range=[low, high], ticksuffix="\u00a0%", nticks=6),
             shapes=[_break_even_shape(line) for line in shown],
             annotations=end_annotations(labels, (low, high), height_px, margin),
         ),
     }
+
+
+def _weeks_axis(weeks: Sequence[str]) -> dict[str, Any]:
+    each = -(-len(weeks) // MOST_WEEK_TICKS)
+    ticks = {"tick0": weeks[0], "dtick": each * MILLISECONDS_PER_WEEK} if weeks else {}
+    return axis(showgrid=False, tickformat="%-d %b", hoverformat="week of %-d %B %Y", **ticks)
 
 
 def weekly_label(measured: MeasuredUse, break_evens: Sequence[BreakEvenLine]) -> str:
