@@ -46,7 +46,7 @@ def series(
         cumulative=tuple(_line(one, view, currencies[one.letter]) for one in subjects),
         marks=tuple(mark for one in subjects for mark in _marks(one, view, months)),
         served=tuple(_served(one) for one in subjects),
-        measured=_measured(use, fleet_gpus, is_sample),
+        measured=measured_use(use, fleet_gpus, is_sample),
         break_evens=tuple(line for one in subjects for line in _break_even_lines(one)),
     )
 
@@ -128,7 +128,8 @@ def _break_even_lines(subject: Subject) -> list[BreakEvenLine]:
     return [BreakEvenLine(subject.letter, share, f"{subject.letter} pays above {percent(share)}")]
 
 
-def _measured(use: FleetUse, fleet_gpus: float | None, is_sample: bool) -> MeasuredUse | None:
+def measured_use(use: FleetUse, fleet_gpus: float | None, is_sample: bool) -> MeasuredUse | None:
+    """Return the measured weeks that stand beside plans, or None where nothing is measured."""
     if use.measured is None or fleet_gpus is None:
         return None
     weeks = use.measured.weeks[-WEEKS_SHOWN:]
