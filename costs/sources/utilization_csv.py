@@ -4,7 +4,7 @@ Empty is unknown and stays unknown. Allocated may exceed available: schedulers h
 as up, so the figure is kept as it is.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -13,7 +13,7 @@ from typing import BinaryIO
 from costs.rows import FileError, FileInfo, OutOfScope, RawLine, Row, RowError, UtilizationRow
 
 from .byte_stream import LIMITS, Limits
-from .csv_file import RESERVED, check_header, complete, open_table
+from .csv_file import check_header, complete, open_table
 from .dates import hour
 from .decimals import optional_number, to_step
 from .utilization_daily import COLUMNS as DAILY_COLUMNS
@@ -49,7 +49,6 @@ TEMPLATE = ",".join(COLUMNS) + (
     "\n2026-11-29T13:00:00Z,main,training,H100,64,60,55.25,8,0.61"
     "\n2026-11-29T14:00:00Z,main,training,H100,64,60,58,,\n"
 )
-_REPEATED = RESERVED + "repeated"
 _STEP, _SHARE_STEP = Decimal("0.0001"), Decimal("0.000001")
 
 Figures = tuple[Decimal | None, Decimal | None, Decimal | None, Decimal | None, Decimal | None]
@@ -115,20 +114,23 @@ def _hourly_row(fields: Mapping[str, str], cluster: str, figures: Figures) -> Ut
 @dataclass(frozen=True)
 class _Layout:
     columns: tuple[str, ...]
-    row: Callable[[Mapping[str, str], str], UtilizationRow]
-    key: tuple[str, ...]  # what may stand once per file
+    row: Callable[
+        [Mapping[str, str], str], UtilizationRow
+    ]  # fields and cluster, empty where the line names it
+
+
+def _own_row(fields: Mapping[str, str], cluster: str) -> UtilizationRow:
+    return _hourly_row(fields, cluster, _own_figures(fields))
+
+
+def _research_row(fields: Mapping[str, str], cluster: str) -> UtilizationRow:
+    return _hourly_row(fields, cluster, _research_figures(fields))
 
 
 _LAYOUTS = {
-    "own": _Layout(
-        COLUMNS, lambda fields, cluster: _hourly_row(fields, cluster, _own_figures(fields)), COLUMNS[:4]
-    ),
-    "research": _Layout(
-        _RESEARCH_COLUMNS,
-        lambda fields, cluster: _hourly_row(fields, cluster, _research_figures(fields)),
-        COLUMNS[:4],
-    ),
-    "daily": _Layout(DAILY_COLUMNS, daily_row, ("date_local",)),
+    "own": _Layout(COLUMNS, _own_row),
+    "research": _Layout(_RESEARCH_COLUMNS, _research_row),
+    "daily": _Layout(DAILY_COLUMNS, daily_row),
 }
 
 
@@ -136,21 +138,6 @@ def _layout_of(header: tuple[str, ...]) -> str:
     if "date_local" in header:
         return "daily"
     return "research" if "gpus_total" in header and "gpus_installed" not in header else "own"
-
-
-def _marked(lines: Iterable[RawLine], key: tuple[str, ...]) -> Iterator[RawLine]:
-    """Mark a line whose hour, pool and model an earlier line had: one file states each once.
-
-    Hashes stand for the keys, so that a file of millions of lines takes little memory.
-    """
-    seen: set[int] = set()
-    for raw in lines:
-        mark = hash(tuple(raw.fields.get(column, "") for column in key))
-        if mark in seen:
-            yield RawLine(raw.line, {**raw.fields, _REPEATED: "1"})
-            continue
-        seen.add(mark)
-        yield raw
 
 
 def read(
@@ -167,17 +154,13 @@ def read(
         "cluster": params.get("cluster", "").strip(),
         "unknown_columns": ", ".join(unknown)[:500],
     }
-    return FileInfo(None, found), _marked(table.lines, _LAYOUTS[layout].key)
+    return FileInfo(None, found), table.lines
 
 
 def parse(raw: RawLine, info: FileInfo) -> list[Row]:
     """Return one hour, or one day where the publisher counts in days, of one pool and GPU model."""
-    fields, layout = complete(raw), _LAYOUTS[info.params["layout"]]
-    row = layout.row(fields, info.params["cluster"])
-    if _REPEATED in fields:
-        column = layout.key[0]
-        raise RowError(column, fields[column], "repeated", f"each {' / '.join(layout.key)} once in the file")
-    return [row]
+    layout = _LAYOUTS[info.params["layout"]]
+    return [layout.row(complete(raw), info.params["cluster"])]
 
 
 def scope(row: Row, info: FileInfo) -> str:
