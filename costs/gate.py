@@ -4,7 +4,7 @@ A row is judged alone here; `staging` adds what needs the whole file (two lines 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from decimal import Decimal
 
 from .names import accelerator_key
@@ -43,6 +43,10 @@ TEXT_LIMITS = {  # as the tables hold them; a test compares
     "notes": 600,
 }
 SCOPE_LIMIT = 120
+_TEXTS = {
+    kind: tuple(f.name for f in fields(kind) if f.name in TEXT_LIMITS)
+    for kind in (PriceRow, UtilizationRow, AcceleratorRow)
+}
 
 
 @dataclass(frozen=True)
@@ -65,11 +69,13 @@ def check_row(row: Row, known: Known) -> None:
 
 def check_text(row: Row) -> None:
     """Refuse text that the tables cannot hold as it is."""
-    for name, limit in TEXT_LIMITS.items():
-        text = getattr(row, name, "")
-        if len(text) > limit:
-            raise RowError(name, text, "text_too_long", f"at most {limit} characters")
-        if "\x00" in text or any("\ud800" <= c <= "\udfff" for c in text):
+    for name in _TEXTS[type(row)]:
+        text: str = getattr(row, name)
+        if len(text) > TEXT_LIMITS[name]:
+            raise RowError(name, text, "text_too_long", f"at most {TEXT_LIMITS[name]} characters")
+        if text.isascii() and text.isprintable():
+            continue
+        if any(c < " " or "\ud800" <= c <= "\udfff" for c in text):
             raise RowError(name, text, "text_unreadable", "text without control characters")
 
 

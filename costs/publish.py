@@ -87,9 +87,9 @@ def write(
     batches = _batches(run, source, staged, summaries, now)
     rows = sum(summary.rows for summary in summaries.values())
     if staged.kind is UtilizationRow:
-        return write_hours(run.source, batches, facts_of(claim), rows)
+        return write_hours(claim, run, rows, is_sample=claim.params["params"].get("sample") == "1")
     if staged.kind is not PriceRow:
-        return write_accelerators(batches, facts_of(claim), rows)
+        return write_accelerators(claim, run, rows)
     counts, known = Counts(), known_accelerators()
     for scope, batch in batches.items():
         may_close = not staged.unreadable_lines

@@ -1,12 +1,13 @@
 """A row as plain JSON values and back, rounded as the tables hold it; and its digest for the ledger."""
 
 import hashlib
-import json
 from collections.abc import Callable, Iterable
 from dataclasses import fields
 from datetime import UTC, date, datetime
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Any
+
+from msgspec import json
 
 from .rows import AcceleratorRow, PriceRow, Row, UtilizationRow
 
@@ -38,7 +39,7 @@ PLACES: dict[type, dict[str, int]] = {
     },
 }
 _STEPS = {kind: {n: Decimal(1).scaleb(-p) for n, p in places.items()} for kind, places in PLACES.items()}
-_NAMES = {kind: tuple(f.name for f in fields(kind)) for kind in (PriceRow, UtilizationRow, AcceleratorRow)}
+NAMES = {kind: tuple(f.name for f in fields(kind)) for kind in (PriceRow, UtilizationRow, AcceleratorRow)}
 _TIMES: dict[type, dict[str, Callable[[str], date]]] = {
     PriceRow: {"effective_from": datetime.fromisoformat},
     UtilizationRow: {"starts_at": datetime.fromisoformat},
@@ -64,7 +65,7 @@ def to_payload(row: Row) -> Payload:
     kind = type(row)
     steps = _STEPS[kind]
     payload: Payload = {}
-    for name in _NAMES[kind]:
+    for name in NAMES[kind]:
         value = getattr(row, name)
         if isinstance(value, Decimal):
             value = format(value.quantize(steps[name], ROUND_HALF_EVEN), "f")
@@ -103,7 +104,7 @@ def amount_of(kind: type, payload: Payload) -> Decimal:
 def row_digest(payload: Payload) -> bytes:
     """Return the SHA-256 of what the row says, whatever order its columns came in."""
     said = {name: value for name, value in payload.items() if name not in _UNCOUNTED}
-    return hashlib.sha256(json.dumps(said, sort_keys=True, ensure_ascii=False).encode()).digest()
+    return hashlib.sha256(json.encode(said, order="sorted")).digest()
 
 
 def rows_digest(digests: Iterable[bytes]) -> str:

@@ -165,7 +165,7 @@ def _skus(rows: list[dict[str, Any]], known: Known) -> dict[Key, int]:
     extra = columns[4:]
     # a source that does not state the machine's size does not wipe what another one stated
     sized = [row for row in rows_by_key if None not in row]
-    bulk.insert(Sku, columns, sized, on_key=SKU_KEY, update=extra, compare=extra)
+    bulk.insert(Sku, columns, sized, on_key=SKU_KEY, update=extra)
     bulk.insert(Sku, columns, rows_by_key, on_key=SKU_KEY)
     found = Sku.objects.filter(provider__in={row[0] for row in rows_by_key})
     return {_key_of_values(row[:4]): row[4] for row in found.values_list(*SKU_KEY, "pk")}

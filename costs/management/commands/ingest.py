@@ -1,5 +1,6 @@
 """Take files of a source, or fetch its own: the same path as an upload and the schedule."""
 
+import logging
 import sys
 from argparse import ArgumentParser
 from pathlib import Path
@@ -15,6 +16,7 @@ from costs.sources import SOURCES
 
 class Command(BaseCommand):
     help = "Take files of a source into the database, or fetch what the source itself offers."
+    requires_system_checks = []  # needs no page
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("source", choices=sorted(SOURCES), help="which source")
@@ -23,6 +25,7 @@ class Command(BaseCommand):
         parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        logging.getLogger("costs").setLevel(logging.ERROR)  # the summary says it all
         params = self._params(options)
         for path in options["file"]:
             if not path.is_file():

@@ -15,6 +15,7 @@ from costs import jobs, upkeep
 
 class Command(BaseCommand):
     help = "Run queued jobs and the tick until told to stop (SIGTERM or Ctrl-C)."
+    requires_system_checks = []  # needs no page
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--once", action="store_true", help="end when nothing is left to do")
