@@ -163,8 +163,9 @@ def _ec2_lines(
     lines: Iterator[tuple[int, bytes]], header: tuple[str, ...]
 ) -> Iterator[tuple[RawLine, tuple[str, str] | None]]:
     set_aside = {RULE: "no_accelerator"}
+    gpu, asic, trial = NEEDLES  # written out: this is the one loop that runs millions of times
     for number, line in lines:
-        if any(needle in line for needle in NEEDLES):
+        if gpu in line or asic in line or trial in line:
             record = _record(line, number)
             raw = _row_line(number, record, header)
             yield raw, _half_of(raw, record, header)
