@@ -4,13 +4,14 @@ Gaps stay None and are never joined. Foreign text goes through chart_text().
 """
 
 from planner.charts.cost import cumulative, cumulative_label
-from planner.charts.layout import PRINT_PX, Figure, chart_text
+from planner.charts.layout import PRINT_PX, USE_PX, Figure, chart_text
 from planner.charts.supply import served
 from planner.charts.tables import Table, cumulative_table, served_table, use_table
 from planner.charts.use import weekly_label, weekly_use
 
 __all__ = [
     "PRINT_PX",
+    "USE_PX",
     "Figure",
     "Table",
     "chart_text",

@@ -15,6 +15,7 @@ from planner.templatetags.units import SYMBOLS
 Figure = dict[str, Any]
 
 TALL_PX, MEDIUM_PX, LOW_PX = 420, 260, 230  # heights of .chart.tall, .chart.medium and .chart.low
+USE_PX = 300  # of .chart.use, measured use on the first page
 PRINT_PX = 220  # of every chart on paper
 LABEL_GAP_PX = 16
 DASHES = {"A": "dot", "B": "dash", "C": "solid", "D": "longdashdot"}

@@ -1,7 +1,6 @@
 """Pages for addresses that do not exist, rights that are missing, and faults of ours."""
 
 import logging
-import secrets
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -24,7 +23,7 @@ def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Show a number that stands in the log too; the page asks neither the database nor the session."""
-    number = secrets.token_hex(4)
+    number = getattr(request, "request_id", "none")
     logger.error("fault %s at %s %s", number, request.method, request.path)
     return render(request, "errors/500.html", {"number": number}, status=500)
 
