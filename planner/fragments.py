@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.utils.cache import patch_vary_headers
 
 STOP_POLLING = 286  # htmx stops a trigger of "every 1s" on this status
@@ -34,3 +34,10 @@ def page_or_fragment(
         response.status_code = STOP_POLLING
     patch_vary_headers(response, ["HX-Request", "HX-History-Restore-Request"])
     return response
+
+
+def go_on(request: HttpRequest, address: str) -> HttpResponse:
+    """Send the reader to another page: a visit by a redirect, a page that polls by htmx's own."""
+    if is_swap(request):
+        return HttpResponse(headers={"HX-Redirect": address})
+    return redirect(address)

@@ -14,6 +14,8 @@ class LimitedUploadHandler(FileUploadHandler):
     def receive_data_chunk(self, raw_data: bytes, start: int) -> bytes:
         self.received_bytes += len(raw_data)
         if self.received_bytes > settings.UPLOAD_MAX_BYTES:
+            if self.request is not None:
+                self.request.upload_too_large = True  # type: ignore[attr-defined] # read by the upload page
             raise StopUpload(connection_reset=True)
         return raw_data
 

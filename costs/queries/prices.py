@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 
 from django.db.models import Case, Exists, F, FloatField, OuterRef, Q, QuerySet, When, Window
 from django.db.models.functions import Cast, RowNumber
@@ -101,12 +102,13 @@ def offers(
     """Return the prices that held at a moment, with SKU, accelerator and batch.
 
     `gpu` holds slugs, `region` is the start of a region's name, `q` words that names contain. The
-    annotation `per_gpu_hour` is dollars as a float, to sort by; exact figures come from `usd_per_gpu_hour`.
+    annotations `per_gpu_hour` and `usd_hour` are floats to sort by; exact figures come from the functions
+    below.
     """
     # SQLite keeps 98.0 as the integer 98, and 98 / 8 would be 12: divide as floats
     per_gpu = Cast("price_per_hour", FloatField()) / Cast("sku__gpu_count", FloatField())
-    in_dollars = Case(When(currency=PLANNING_CURRENCY, then=per_gpu), output_field=FloatField())
-    rows = _held_on(as_of).select_related("sku__accelerator", "batch").annotate(per_gpu_hour=in_dollars)
+    rows = _held_on(as_of).select_related("sku__accelerator", "batch")
+    rows = rows.annotate(per_gpu_hour=_dollars(per_gpu), usd_hour=_dollars(F("price_per_hour")))
     if gpu:
         rows = rows.filter(sku__accelerator__slug__in=gpu)
     if cloud:
@@ -153,6 +155,10 @@ def on_offer() -> list[Offered]:
     rows = Sku.objects.filter(Exists(current), accelerator__isnull=False)
     names = rows.values_list("provider", "accelerator__slug", "accelerator__name").distinct()
     return [Offered(*row) for row in names.order_by("accelerator__name", "accelerator__slug", "provider")]
+
+
+def _dollars(amount: Any) -> Case:
+    return Case(When(currency=PLANNING_CURRENCY, then=amount), output_field=FloatField())
 
 
 def _held_on(as_of: datetime) -> QuerySet[Price]:

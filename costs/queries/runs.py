@@ -10,6 +10,7 @@ from costs.models import Batch, IngestRun, RejectedRow, Utilization
 from costs.sources import SOURCES
 
 State = Literal["fresh", "late", "stale", "never"]
+BUNDLED = frozenset({"accelerators", "list_prices"})  # fetched from the product itself: no network, no key
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class Freshness:
     name: str
     title: str
     kind: str
-    has_network: bool
+    can_run: bool  # there is something to fetch; otherwise data come by upload
     state: State
     cadence: timedelta | None
     data_as_of: datetime | None
@@ -40,35 +41,36 @@ class Freshness:
 def freshness(now: datetime) -> list[Freshness]:
     """Return every source with its state against its own cadence; sample data do not count."""
     batches = _newest_batches()
-    series_rows = dict(
-        Utilization.objects.filter(is_sample=False)
-        .values_list("source")
-        .annotate(Count("pk"))
-        .order_by("source")
-    )
+    series = _series()
     runs = _last_runs()
     answer = []
     for name, source in SOURCES.items():
         batch = batches.get(name)
-        as_of = batch["as_of"] if batch else None
+        rows, last_hour = series.get(name, (0, None))
+        as_of = last_hour or (batch["as_of"] if batch else None)
         age = max(now - as_of, timedelta(0)) if as_of else None
         answer.append(
             Freshness(
                 name=name,
                 title=source.TITLE,
                 kind=source.KIND,
-                has_network=source.HAS_NETWORK,
+                can_run=can_run(name),
                 state=_state(age, source.CADENCE),
                 cadence=source.CADENCE,
                 data_as_of=as_of,
                 last_good=batch["published_at"] if batch else None,
                 age=age,
                 next_expected=as_of + source.CADENCE if as_of and source.CADENCE else None,
-                rows=series_rows.get(name, 0) if source.MODE == "series" else batch["rows"] if batch else 0,
+                rows=rows if source.MODE == "series" else batch["rows"] if batch else 0,
                 last_run=runs.get(name),
             )
         )
     return answer
+
+
+def can_run(name: str) -> bool:
+    """Return whether a source fetches its own data, so that it can be run without an upload."""
+    return name in BUNDLED or bool(SOURCES[name].HAS_NETWORK)
 
 
 def recent_runs(limit: int = 20) -> QuerySet[IngestRun]:
@@ -85,6 +87,15 @@ def _newest_batches() -> dict[str, dict[str, Any]]:
     own = Batch.objects.filter(is_current=True).exclude(params__sample="1").values("source")
     sums = own.annotate(as_of=Max("as_of"), published_at=Max("published_at"), rows=Sum("rows"))
     return {row["source"]: dict(row) for row in sums}
+
+
+def _series() -> dict[str, tuple[int, datetime]]:
+    """Return rows and the newest hour of each series: what they state of themselves is their last hour."""
+    own = Utilization.objects.filter(is_sample=False).values("source").order_by("source")
+    return {
+        row["source"]: (row["rows"], row["last"])
+        for row in own.annotate(rows=Count("pk"), last=Max("starts_at"))
+    }
 
 
 def _last_runs() -> dict[str, IngestRun]:

@@ -135,9 +135,11 @@ def has_data(*, sample: bool) -> bool:
     return Utilization.objects.filter(is_sample=sample).exists()
 
 
-def extent(*, sample: bool, clusters: Iterable[str] | None = None) -> Extent | None:
+def extent(
+    *, sample: bool, clusters: Iterable[str] | None = None, pools: Iterable[str] | None = None
+) -> Extent | None:
     """Return from when to when there are rows, or None."""
-    rows = _rows(sample, clusters, None)
+    rows = _rows(sample, clusters, pools)
     names = {
         (row["cluster"], row["pool"]): row
         for row in rows.values("cluster", "pool").annotate(
@@ -219,13 +221,19 @@ def hour_of_week_profile(
     return tuple(float(value) for value in values / values.mean())
 
 
-def measured(*, sample: bool, as_of: datetime, clusters: Iterable[str] | None = None) -> Measured | None:
+def measured(
+    *,
+    sample: bool,
+    as_of: datetime,
+    clusters: Iterable[str] | None = None,
+    pools: Iterable[str] | None = None,
+) -> Measured | None:
     """Return the figures of the weeks before `as_of`, or None where there are none."""
-    known = extent(sample=sample, clusters=clusters)
+    known = extent(sample=sample, clusters=clusters, pools=pools)
     if known is None:
         return None
     until = min(known.until, as_of)
-    weeks = weekly(sample=sample, clusters=clusters, until=until, weeks=WEEKS_OF_GROWTH)
+    weeks = weekly(sample=sample, clusters=clusters, pools=pools, until=until, weeks=WEEKS_OF_GROWTH)
     if not weeks:
         return None
     recent = weeks[-WEEKS_OF_MEDIAN:]
