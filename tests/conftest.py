@@ -1,19 +1,87 @@
-"""Fixtures that every test may use."""
+"""What every test may use, and what no test may touch: the var/ folder of a running copy."""
 
 import os
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import hypothesis
 import pytest
+from django.conf import settings
+from django.test import Client
+
+from planner.models import Person
 
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
+SKIPS_FAIL = os.environ.get("SKIPS_FAIL") == "1"
+# a busy machine is no fault of the code: speed has its own budgets, in benchmarks/
+hypothesis.settings.register_profile("steady", deadline=None)
+hypothesis.settings.load_profile("steady")
+_var = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Move everything that is written into a folder of this run alone, before Django opens anything."""
+    config.stash[_var] = tempfile.TemporaryDirectory(prefix="gpu-planner-tests-", ignore_cleanup_errors=True)
+    folder = Path(config.stash[_var].name)
+    settings.VAR_DIR = folder
+    settings.RAW_DIR = folder / "raw"
+    settings.STATIC_ROOT = folder / "static"
+    settings.STATIC_ROOT.mkdir()
+    # pages are tested without collectstatic; tests/planner/test_static.py runs the real storage
+    settings.STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    database = settings.DATABASES["default"]
+    if database["ENGINE"] == "django.db.backends.sqlite3":
+        # a file, as in real life: threads and processes must meet SQLite's real locks
+        database.setdefault("TEST", {})["NAME"] = str(folder / "test.sqlite3")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    config.stash[_var].cleanup()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    """Turn a skip into a failure where SKIPS_FAIL=1 says that everything must run."""
+    report: Any = yield
+    if SKIPS_FAIL and report.skipped and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        report.longrepr = f"skipped, and SKIPS_FAIL=1 allows no skips: {report.longrepr}"
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
+    """Turn the skip of a whole module into a failure in the same way."""
+    report: Any = yield
+    if SKIPS_FAIL and report.skipped:
+        report.outcome = "failed"
+        report.longrepr = f"skipped, and SKIPS_FAIL=1 allows no skips: {report.longrepr}"
+    return report
 
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """Return the folder of real-world samples, or skip: it is not part of the repository."""
     if not SHARED.is_dir():
-        reason = "the real-world samples (../shared) are not on this machine"
-        if os.environ.get("SKIPS_FAIL") == "1":
-            pytest.fail(reason)
-        pytest.skip(reason)
+        pytest.skip("the real-world samples (../shared) are not on this machine")
     return SHARED
+
+
+def _client(role: Person.Role) -> Client:
+    client = Client()
+    client.force_login(Person.objects.create_user(f"{role.value}@example.com", role=role))
+    return client
+
+
+@pytest.fixture
+def viewer_client(db: None) -> Client:
+    """Return a client that may look and not write."""
+    return _client(Person.Role.VIEWER)
+
+
+@pytest.fixture
+def planner_client(db: None) -> Client:
+    """Return a client that may look and plan."""
+    return _client(Person.Role.PLANNER)
