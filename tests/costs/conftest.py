@@ -31,7 +31,9 @@ def take(db: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Take:
         monkeypatch.setitem(SOURCES, source.NAME, source)
     monkeypatch.setattr(fake_prices, "OFFERED", [])
 
-    def take(text: str | None, source: str = "fake_prices", name: str = "prices.csv", **params: str) -> IngestRun:
+    def take(
+        text: str | None, source: str = "fake_prices", name: str = "prices.csv", **params: str
+    ) -> IngestRun:
         path = None
         if text is not None:
             path = tmp_path / name

@@ -128,9 +128,14 @@ def test_what_a_late_worker_wrote_is_undone_with_its_finish() -> None:
     old = claimed()
     let_lease_run_out(old)
     claimed(old.job)
-    with pytest.raises(LeaseLost), transaction.atomic():
-        make_raw(name="written too late")
-        jobs.finish(old)
+
+    def write() -> None:
+        with transaction.atomic():
+            make_raw(name="written too late")
+            jobs.finish(old)
+
+    with pytest.raises(LeaseLost):
+        write()
     assert not RawObject.objects.filter(name="written too late").exists()
 
 
