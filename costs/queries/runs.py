@@ -84,7 +84,7 @@ def rejected_rows(run: IngestRun) -> QuerySet[RejectedRow]:
 
 
 def _newest_batches() -> dict[str, dict[str, Any]]:
-    own = Batch.objects.filter(is_current=True).exclude(params__sample="1").values("source")
+    own = Batch.objects.filter(is_current=True).exclude(params__has_key="sample").values("source")
     sums = own.annotate(as_of=Max("as_of"), published_at=Max("published_at"), rows=Sum("rows"))
     return {row["source"]: dict(row) for row in sums}
 
