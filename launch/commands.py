@@ -39,7 +39,7 @@ def _run() -> None:
     with supervisor.only_copy(Path(settings["VAR_DIR"])), supervisor.listen(port) as listener:
         python = environment.prepare(RUN_LOCK)
         address = f"http://{supervisor.HOST}:{port}/"
-        prepared = processes.run([python, "manage.py", "prepare"], ROOT, settings)
+        prepared = processes.run([python, "manage.py", "prepare", "--first-admin"], ROOT, settings)
         if prepared.returncode:
             raise SetupError("the preparation stopped: the lines above say why")
         token = prepared.stdout.strip()

@@ -13,7 +13,8 @@ from django.conf import settings
 from planner.wsgi import application
 
 THREADS = 8
-FORM_BYTES = 1024 * 1024  # what a form brings besides its file
+# well above what an upload may have: the page itself refuses the rest, and can say why
+BODY_MAX_BYTES = 4 * settings.UPLOAD_MAX_BYTES
 
 
 def main(handle: int) -> None:
@@ -22,7 +23,7 @@ def main(handle: int) -> None:
         "sockets": [listener],
         "threads": THREADS,
         "ident": None,  # no server name in answers
-        "max_request_body_size": settings.UPLOAD_MAX_BYTES + FORM_BYTES,
+        "max_request_body_size": BODY_MAX_BYTES,
     }
     if settings.TRUSTED_PROXIES:
         options |= {

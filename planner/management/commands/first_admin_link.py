@@ -1,4 +1,4 @@
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.urls import reverse
 from django.utils import timezone
 
@@ -8,7 +8,7 @@ from planner.accounts import new_first_admin_token
 class Command(BaseCommand):
     help = "Print the one-time address that creates the first administrator. An older one ends."
 
-    def add_arguments(self, parser):  # type: ignore[no-untyped-def] # as Django's own commands are
+    def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--address", default="http://127.0.0.1:8000", help="where the pages are served")
 
     def handle(self, *args: object, address: str, **options: object) -> None:

@@ -4,7 +4,7 @@ from importlib import resources
 
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandParser
 from django.utils import timezone
 
 from costs.models import Batch
@@ -17,11 +17,15 @@ BUNDLED = {"accelerators": "accelerators.csv", "list_prices": "list_prices.csv"}
 
 class Command(BaseCommand):
     help = (
-        "Bring the database, the static files and the bundled reference data up to date; print the one-time "
-        "token for the first administrator while there is no user. Changes nothing twice."
+        "Bring the database, the static files and the bundled reference data up to date, before each start. "
+        "Run twice, it changes nothing."
     )
 
-    def handle(self, *args: object, **options: object) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
+        text = "while there is no user: print a new one-time token for the first administrator, alone, at the end"
+        parser.add_argument("--first-admin", action="store_true", help=text)
+
+    def handle(self, *args: object, first_admin: bool, **options: object) -> None:
         call_command("migrate", verbosity=0, interactive=False)
         call_command("clearsessions")
         self._static()
@@ -29,7 +33,7 @@ class Command(BaseCommand):
             if not _is_loaded(source, file):
                 self.stderr.write(f"Loading the bundled {SOURCES[source].TITLE} ...")
                 call_command("ingest", source, stdout=sys.stderr)
-        token = new_first_admin_token(timezone.now())
+        token = new_first_admin_token(timezone.now()) if first_admin else None
         if token is not None:
             self.stdout.write(token)
 
