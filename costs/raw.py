@@ -84,7 +84,9 @@ def drop_unused(now: datetime) -> int:
             continue
         with transaction.atomic():
             raw = (
-                RawObject.objects.select_for_update().filter(pk=pk, batches=None, fetched_at__lt=old).first()
+                RawObject.objects.select_for_update(of=("self",))
+                .filter(pk=pk, batches=None, fetched_at__lt=old)
+                .first()
             )
             if raw is not None:
                 raw.runs.update(raw=None)

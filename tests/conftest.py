@@ -13,6 +13,8 @@ from django.test import Client
 
 from planner.models import Person
 
+pytest_plugins = ["tests.services"]
+
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
 SKIPS_FAIL = os.environ.get("SKIPS_FAIL") == "1"
 # a busy machine is no fault of the code: speed has its own budgets, in benchmarks/
