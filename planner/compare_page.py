@@ -7,7 +7,7 @@ from django.http import HttpRequest
 from django.template.loader import render_to_string
 
 from planner import charts
-from planner.comparison.result import Comparison
+from planner.comparison.result import Comparison, SourceLine
 
 # element id -> template. While a slider moves only the first are drawn; the rest when it rests.
 LIVE_PARTS = {"answer": "_compare_answer.html", "cards": "_compare_cards.html"}
@@ -38,6 +38,14 @@ class Multiple:
         return f"served-{self.letter}"
 
 
+@dataclass(frozen=True)
+class SourceGroup:
+    """Where one price comes from, and which scenarios use it."""
+
+    letters: tuple[str, ...]
+    line: SourceLine
+
+
 def context(comparison: Comparison, *, print_view: bool = False) -> dict[str, Any]:
     """Return what compare.html needs besides the choices and notices."""
     return {
@@ -45,6 +53,7 @@ def context(comparison: Comparison, *, print_view: bool = False) -> dict[str, An
         "cost_table": charts.cumulative_table(comparison),
         "served_table": charts.served_table(comparison.series),
         "multiples": _multiples(comparison, print_view),
+        "source_groups": _source_groups(comparison),
         **_use(comparison, print_view),
     }
 
@@ -85,6 +94,17 @@ def _live(comparison: Comparison, print_view: bool) -> dict[str, Any]:
         "cost_figure": charts.cumulative(comparison, **height),
         "cost_label": charts.cumulative_label(comparison),
     }
+
+
+def _source_groups(comparison: Comparison) -> list[SourceGroup]:
+    """Return every source once, with the letters of all that buy at it."""
+    letters: dict[tuple[str, str], list[str]] = {}
+    lines: dict[tuple[str, str], SourceLine] = {}
+    for line in comparison.sources:
+        key = (line.supply, line.text)
+        lines.setdefault(key, line)
+        letters.setdefault(key, []).append(line.letter)
+    return [SourceGroup(tuple(dict.fromkeys(letters[key])), line) for key, line in lines.items()]
 
 
 def _use(comparison: Comparison, print_view: bool) -> dict[str, Any]:

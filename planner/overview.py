@@ -101,6 +101,11 @@ class Overview:
         return all(step.is_done for step in self.steps)
 
     @property
+    def shown_steps(self) -> list[Step]:
+        """Return all steps at the start, later only those that are left."""
+        return [step for step in self.steps if self.is_empty or not step.is_done]
+
+    @property
     def fresh_count(self) -> int:
         return len(self.used_sources) - len(self.late_sources)
 

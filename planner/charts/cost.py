@@ -20,6 +20,8 @@ from planner.charts.layout import (
 from planner.comparison.result import Comparison, Line, Mark
 from planner.templatetags.units import month, usd_short, usd_short_signed
 
+MOST_MARKS = 2
+
 
 def cumulative(comparison: Comparison, height_px: int = TALL_PX) -> Figure | None:
     """Return the cumulative cost of every scenario by month; None where no month of any is known."""
@@ -42,7 +44,10 @@ def cumulative(comparison: Comparison, height_px: int = TALL_PX) -> Figure | Non
             ),
             annotations=[
                 *end_annotations([label for label in labels if label], (low, high), height_px, margin),
-                *(_mark_annotation(mark, index) for index, mark in enumerate(series.marks)),
+                *(
+                    _mark_annotation(mark, index)
+                    for index, mark in enumerate(_shown_marks(series.marks, best))
+                ),
             ],
         ),
     }
@@ -87,14 +92,25 @@ def _end_label(line: Line, best: str | None) -> Label | None:
     return Label(known[-1], f"{line.letter} {line.end.text}", scenario_colour(line.letter, text=True), weight)
 
 
+def _shown_marks(marks: Sequence[Mark], best: str | None) -> list[Mark]:
+    """Return the facts of the cheapest scenario; of the first that has any where none is the cheapest.
+
+    The facts of all four would cover the lines; the others stand in the cards.
+    """
+    letter = best if any(mark.letter == best for mark in marks) else marks[0].letter if marks else None
+    return [mark for mark in marks if mark.letter == letter][:MOST_MARKS]
+
+
 def _mark_annotation(mark: Mark, index: int) -> dict[str, Any]:
     """Return a dated fact with a thin pointer; the first always, the others where the screen is wide."""
     return {
         "name": "mark" if index == 0 else "mark-wide",
         "x": mark.month.isoformat(),
         "y": mark.value,
-        "ax": -64 if index == 0 else -4,
-        "ay": -50 if index == 0 else -34 - 22 * index,
+        # the first below its line to the right, the next above theirs to the left: they rarely meet
+        "ax": 56 if index == 0 else -8,
+        "ay": 48 if index == 0 else -26 - 24 * index,
+        "xanchor": "left" if index == 0 else "center",
         "text": chart_text(mark.text),
         "arrowcolor": "var(--ink-3)",
         "arrowwidth": 1.2,

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import template
-from django.utils.html import format_html, json_script
+from django.utils.html import format_html, format_html_join, json_script
 from django.utils.safestring import SafeString
 
 from planner.templatetags.units import UNKNOWN
@@ -33,11 +33,12 @@ def sparkline(values: Sequence[float | None]) -> SafeString | str:
         pen_down = True
     return format_html(
         '<svg class="sparkline" viewBox="0 0 {} {}" aria-hidden="true"><path d="{}"/>'
-        '<circle cx="{:.1f}" cy="{:.1f}" r="2.4"/></svg>',
+        '<circle cx="{}" cy="{}" r="2.4"/></svg>',
         WIDTH,
         HEIGHT,
         "".join(path),
-        *dot,
+        f"{dot[0]:.1f}",
+        f"{dot[1]:.1f}",
     )
 
 
@@ -45,6 +46,30 @@ def sparkline(values: Sequence[float | None]) -> SafeString | str:
 def figure_data(figure: Mapping[str, Any], chart: str) -> SafeString:
     """Return a chart's figure as a JSON block that static/js/charts.js reads."""
     return json_script(figure, f"figure-{chart}")
+
+
+@register.simple_tag(takes_context=True)
+def sentence(context: Any, parts: Sequence[Any]) -> SafeString:
+    """Return the parts of a sentence: letters as badges, figures that open as buttons.
+
+    The text reads "C, Own 96, costs"; beside a badge the commas around the name are one mark too many.
+    """
+    pieces, after_letter = [], False
+    for part in parts:
+        text = part.text
+        if after_letter and text.startswith(", "):
+            text = text[1:].removesuffix(",")
+        pieces.append(_piece(context, part, text))
+        after_letter = part.letter is not None
+    return format_html_join("", "{}", ((piece,) for piece in pieces))
+
+
+def _piece(context: Any, part: Any, text: str) -> SafeString | str:
+    if part.letter:
+        return format_html('<span class="letter {}">{}</span>', part.letter, text)
+    if part.explain:
+        return figure(context, part)
+    return format_html("<b>{}</b>", text) if part.strong else text
 
 
 @register.simple_tag(takes_context=True)
