@@ -1,6 +1,6 @@
 // Draws the figures that the server made. Colours come as var(--token) and are put in for the theme of the moment.
 const CONFIG = { displayModeBar: false, responsive: true, doubleClick: false };
-const NARROW_PX = 520;
+const NARROW_PX = 440;
 const figures = new Map();  // element id -> figure as the server made it
 
 function colours() {
@@ -26,12 +26,18 @@ function colours() {
   return { settle, done: () => probe.remove() };
 }
 
+// On a narrow screen: fewer ticks, one mark, and its text on two lines.
 function fitted(layout, element) {
   if (element.clientWidth >= NARROW_PX || !layout.annotations) return layout;
+  const shorter = (each) => each.name === "mark"
+    ? { ...each, ax: 18, text: each.text.replace(" from ", "<br>from "), align: "left" }
+    : each;
+  const { dtick } = layout.xaxis;
+  const ticks = typeof dtick === "number" ? { dtick: 2 * dtick } : { nticks: 4 };
   return {
     ...layout,
-    annotations: layout.annotations.filter((each) => each.name !== "mark-wide"),
-    xaxis: { ...layout.xaxis, nticks: 4 },
+    annotations: layout.annotations.filter((each) => each.name !== "mark-wide").map(shorter),
+    xaxis: { ...layout.xaxis, ...ticks },
   };
 }
 
