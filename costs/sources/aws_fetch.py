@@ -30,8 +30,8 @@ Question = list[dict[str, str]]
 
 
 def client() -> Any:
-    """Return the client that may reach AWS only."""
-    found = boto3.client("pricing", region_name=_ENDPOINT_REGION, config=aws_config())
+    """Return a client that may reach AWS only, with the keys of this moment: sessions keep theirs."""
+    found = boto3.Session().client("pricing", region_name=_ENDPOINT_REGION, config=aws_config())
     guard_client(found)
     return found
 

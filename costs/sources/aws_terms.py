@@ -118,8 +118,8 @@ def _on_demand(term: OfferTerm) -> Rate:
 
 def _fee(amounts: dict[str, _Amount], payment: Payment) -> Decimal:
     """Return the upfront fee that the way to pay promises: none, or one above zero."""
-    text = amounts["Quantity"].text if "Quantity" in amounts else "0"
-    fee = number("PricePerUnit", text)
+    text = amounts["Quantity"].text if "Quantity" in amounts else ""
+    fee = number("PricePerUnit", text) if text else Decimal(0)
     if (fee > 0) != (payment != "no_upfront") or fee < 0:
         expected = "no upfront fee" if payment == "no_upfront" else "an upfront fee above 0"
         raise RowError(
@@ -130,8 +130,8 @@ def _fee(amounts: dict[str, _Amount], payment: Payment) -> Decimal:
 
 def _hourly(amounts: dict[str, _Amount], payment: Payment) -> Decimal:
     """Return what is due each hour: nothing where all is paid at the start, else above zero."""
-    text = amounts["Hrs"].text if "Hrs" in amounts else "0"
-    hourly = number("PricePerUnit", text)
+    text = amounts["Hrs"].text if "Hrs" in amounts else ""
+    hourly = number("PricePerUnit", text) if text else Decimal(0)
     if (hourly > 0) != (payment != "all_upfront") or hourly < 0:
         expected = "0 per hour" if payment == "all_upfront" else "an hourly price above 0"
         raise RowError(

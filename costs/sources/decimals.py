@@ -33,7 +33,7 @@ def optional_number(column: str, text: str) -> Decimal | None:
 def to_step(value: Decimal, step: Decimal) -> Decimal:
     """Return `value` at the step of its table column, half to even; unchanged where it fits already."""
     with localcontext() as context:
-        context.prec = 60
+        context.prec = 200  # whatever number() reads, to whatever step
         stepped = value.quantize(step)
     return value if stepped == value else stepped
 

@@ -86,10 +86,10 @@ def parse(raw: RawLine, info: FileInfo) -> list[Row]:
             term=term,
             payment=payment,
             state=state,
-            state_reason="" if state == "priced" else fields["notes"][:200],
+            state_reason="" if state == "priced" else fields["notes"],
             price_per_hour=price("usd_per_hour", text) if text else None,
             effective_from=midnight(day("effective_from", fields["effective_from"])),
-            reference=f"{fields['source']} ({day('source_date', fields['source_date'])})"[:400],
+            reference=f"{fields['source']} ({day('source_date', fields['source_date'])})",
         )
     ]
 

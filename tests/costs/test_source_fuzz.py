@@ -1,0 +1,127 @@
+"""State that no bytes at all make a source fail in any way but its own."""
+
+import gzip
+import json
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from costs.rows import FileError
+from costs.sources import SOURCES, accelerators, list_prices, skypilot, utilization_csv
+
+from .readings import Reading, read_bytes
+
+DATA = Path(__file__).resolve().parent.parent / "data"
+SEEDS = {
+    "accelerators": [accelerators.TEMPLATE.encode()],
+    "list_prices": [list_prices.TEMPLATE.encode()],
+    "utilization_csv": [utilization_csv.TEMPLATE.encode()],
+    "skypilot": [
+        skypilot.TEMPLATE.encode(),
+        b"InstanceType,vCPUs,MemoryGiB,AcceleratorName,AcceleratorCount,GpuInfo,Region,AvailabilityZone,Price,SpotPrice\n"
+        b"a2-highgpu-8g,96.0,680.0,,,,us-central1,us-central1-a,5.91582,2.958\n"
+        b",,,A100,8,,us-central1,us-central1-a,23.47126,11.4728\n"
+        b",,,tpu-v6e-8,1,tpu-v6e-8,us-central1,us-central1-a,21.6,700.0\n",
+    ],
+    "aws_prices": [path.read_bytes() for path in sorted(DATA.glob("aws_*"))],
+}
+NAMES = {"skypilot": "skypilot_gcp_2026-05-20.csv"}
+CELLS = st.sampled_from(
+    [
+        "",
+        "0",
+        "-1",
+        "NaN",
+        "1e400",
+        "1e99",
+        "9" * 50,
+        "1_000",
+        "１２",
+        "1,5",
+        '"',
+        "\x1f",
+        "|",
+        "(verdict)",
+        "é",
+        "\u2028",
+    ]
+)
+RELAXED = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+def read_or_refuse(source: str, data: bytes, name: str) -> None:
+    try:
+        reading = read_bytes(source, data, name)
+    except FileError as caught:
+        refusal = caught
+    else:
+        _check(reading)
+        return
+    assert refusal.code
+    assert refusal.expected
+
+
+def _check(reading: Reading) -> None:
+    refused = [*reading.wrong.values(), *reading.out_of_scope.values()]
+    assert len(reading.kept) + len(refused) == reading.lines
+    assert all(error.rule for error in refused)
+    assert all(error.expected for error in refused)
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("ending", [".csv", ".json", ".csv.gz"])
+@RELAXED
+@given(data=st.binary(max_size=2000))
+def test_random_bytes_are_refused(source: str, ending: str, data: bytes) -> None:
+    read_or_refuse(source, data, NAMES.get(source, "file.csv").replace(".csv", ending))
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@RELAXED
+@given(seed=st.integers(0, 2**32), cuts=st.integers(1, 8), pick=st.integers(0, 10))
+def test_garbled_files_are_read_or_refused(source: str, seed: int, cuts: int, pick: int) -> None:
+    chance = random.Random(seed)
+    data = bytearray(SEEDS[source][pick % len(SEEDS[source])])
+    for _ in range(cuts):
+        at = chance.randrange(len(data))
+        kind = chance.randrange(4)
+        if kind == 0:
+            data[at] = chance.randrange(256)
+        elif kind == 1:
+            del data[at : at + chance.randrange(1, 40)]
+        elif kind == 2:
+            data[at:at] = data[chance.randrange(len(data)) :][: chance.randrange(1, 40)]
+        else:
+            data[at:at] = chance.choice([b'"', b",", b"\n", b"\r", b"{", b"}", b"[", b"]", b":", b"\\"])
+        if not data:
+            break
+    name = NAMES.get(source, "file.csv")
+    read_or_refuse(source, bytes(data), name)
+    packed = gzip.compress(bytes(data))
+    read_or_refuse(source, packed[: chance.randrange(len(packed) + 1)], name + ".gz")
+
+
+@pytest.mark.parametrize("source", ["accelerators", "list_prices", "utilization_csv", "skypilot"])
+@RELAXED
+@given(column=st.integers(0, 30), cell=CELLS)
+def test_any_cell_may_hold_anything(source: str, column: int, cell: str) -> None:
+    for seed in SEEDS[source]:
+        lines = seed.decode().splitlines()
+        for at in range(1, len(lines)):
+            fields = lines[at].split(",")
+            fields[column % len(fields)] = '"' + cell.replace('"', '""') + '"'
+            changed = [*lines[:at], ",".join(fields), *lines[at + 1 :], ""]
+            read_or_refuse(source, "\n".join(changed).encode(), NAMES.get(source, "file.csv"))
+
+
+@RELAXED
+@given(st.text(max_size=200))
+def test_any_text_in_place_of_a_product_is_refused_alone(text: str) -> None:
+    items = json.loads((DATA / "aws_get_products.json").read_text())["PriceList"]
+    answer = {"FormatVersion": "aws_v1", "PriceList": [text, *items]}
+    reading = read_bytes("aws_prices", json.dumps(answer).encode(), "a.json")
+    assert 1 in reading.wrong or 1 in reading.out_of_scope
+    assert len(reading.kept) == 2, "the p4d and the p5 that follow"
