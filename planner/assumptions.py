@@ -16,8 +16,12 @@ class Assumption:
     field: str
     label: str
     unit: str
-    value: Decimal | None
+    value: Decimal  # a share where the unit is percent
     source: str
+
+    @property
+    def is_share(self) -> bool:
+        return self.unit.startswith("%")
 
 
 GENERAL = (
@@ -32,7 +36,7 @@ GENERAL = (
     Assumption(
         "useful_work_factor",
         "Useful work of a spot hour",
-        "share",
+        "%",
         Decimal("0.87"),
         "1 / 1.15: restarts and lost work of 15 %, within the published range of 5–40 %",
     ),
@@ -46,7 +50,7 @@ OWNED = (
         "lead_time_days", "Lead time", "days", Decimal(84), "median 12 weeks, P90 26 weeks; ask for a date"
     ),
     Assumption("burn_in_days", "Burn-in", "days", Decimal(28), "makers' burn-in of 3–4 weeks and acceptance"),
-    Assumption("deposit_share", "Deposit at order", "share", Decimal("0.30"), JUDGEMENT),
+    Assumption("deposit_share", "Deposit at order", "%", Decimal("0.30"), JUDGEMENT),
     Assumption(
         "pue", "PUE", "ratio", Decimal("1.400"), "colocation, 2025 survey; 1.54 is the average of all sites"
     ),
@@ -61,7 +65,7 @@ OWNED = (
     Assumption(
         "maintenance_share_per_year",
         "Maintenance after the warranty",
-        "share of the server price a year",
+        "% of the server price a year",
         Decimal("0.08"),
         f"range 3–15 %, {JUDGEMENT}",
     ),
@@ -78,7 +82,7 @@ OWNED = (
     Assumption(
         "availability",
         "Availability",
-        "share",
+        "%",
         Decimal("0.988"),
         "4 failures per 1,000 node-days (published) and 3 days to repair with local spares",
     ),
@@ -103,11 +107,8 @@ def assumption(field: str) -> Assumption:
 
 
 def default(field: str) -> Decimal:
-    """Return the default of a field that has one."""
-    value = _BY_FIELD[field].value
-    if value is None:
-        raise KeyError(field)
-    return value
+    """Return the default of a field."""
+    return _BY_FIELD[field].value
 
 
 def server_kw(gpu_power_w: Decimal | None, gpus_per_server: int) -> tuple[Decimal | None, Decimal | None]:

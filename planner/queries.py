@@ -4,7 +4,7 @@ A price that cannot be told stays None with a reason, so that the result names t
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -202,3 +202,18 @@ def _owned(name: str, row: OwnedSupply) -> core.Owned:
         residual_share=_number(row.residual_share),
         loan=loan if loan.share else None,
     )
+
+
+class UnknownScenarioError(LookupError):
+    """No scenario has this address."""
+
+
+def scenarios_by_slug(slugs: Sequence[str]) -> list[Scenario]:
+    """Return the scenarios of these addresses in their order, in one query; raise for one that is unknown."""
+    # SQLite cannot take text with lone surrogates, and no address has any
+    asked = [slug for slug in slugs if slug.isascii()]
+    found = {scenario.slug: scenario for scenario in Scenario.objects.filter(slug__in=asked)}
+    for slug in slugs:
+        if slug not in found:
+            raise UnknownScenarioError(slug)
+    return [found[slug] for slug in slugs]

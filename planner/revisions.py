@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 from django.utils.text import slugify
 
 from planner.models import (
@@ -16,8 +17,10 @@ from planner.models import (
     Revision,
     Scenario,
     SpotSupply,
+    SupplyPrice,
     Workload,
 )
+from planner.queries import supplies_of
 
 Supply = OwnedSupply | ReservedSupply | OnDemandSupply | SpotSupply
 # the newest revision of each scenario is found by these; order is the order of the page
@@ -118,3 +121,36 @@ def _save(scenario: Scenario, draft: Draft, number: int, author: Person | None, 
             supply.price = price
         supply.save(force_insert=True)
     return revision
+
+
+# what a copy does not take over: each row gets its own
+_OWN_FIELDS = {"id", "uid", "scenario", "number", "revision", "price", "author", "created_at", "note"}
+
+
+def copy_of(revision: Revision) -> Draft:
+    """Return a draft that holds what a revision holds, in rows of its own."""
+    return Draft(
+        Revision(**_fields_of(revision)),
+        [Workload(**_fields_of(row)) for row in revision.workloads.all()],
+        [_copied(row) for row in supplies_of(revision)],
+    )
+
+
+def _copied(row: Supply) -> Supply:
+    match row:
+        case OwnedSupply():
+            return OwnedSupply(**_fields_of(row))
+        case ReservedSupply():
+            return ReservedSupply(**_fields_of(row), price=SupplyPrice(**_fields_of(row.price)))
+        case OnDemandSupply():
+            return OnDemandSupply(**_fields_of(row), price=SupplyPrice(**_fields_of(row.price)))
+        case SpotSupply():
+            return SpotSupply(**_fields_of(row), price=SupplyPrice(**_fields_of(row.price)))
+
+
+def _fields_of(row: Model) -> dict[str, Any]:
+    return {
+        each.attname: getattr(row, each.attname)
+        for each in row._meta.concrete_fields
+        if each.name not in _OWN_FIELDS
+    }

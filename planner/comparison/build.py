@@ -9,12 +9,11 @@ from planner.comparison.answer import answer, cheapest
 from planner.comparison.cards import card
 from planner.comparison.figures import money
 from planner.comparison.gather import Subject, fleet_gpus_of, gather, within_reach
+from planner.comparison.origins import gap_lines, source_lines, source_text
 from planner.comparison.result import (
     Column,
     Comparison,
-    GapLine,
     Letter,
-    SourceLine,
     ViewName,
 )
 from planner.comparison.rows import CORE_VIEWS, VIEW_LABELS, rows
@@ -23,8 +22,7 @@ from planner.comparison.sliders import changed_text, sliders
 from planner.core.explain import Explanation, explain
 from planner.models import Revision, Scenario
 from planner.plan_cache import DataDate, FleetUse, data_date, fleet_use, loaded_plans
-from planner.queries import LoadedPlan
-from planner.templatetags.units import usd, usd_per_hour
+from planner.templatetags.units import usd
 
 FEWEST = 2
 
@@ -165,10 +163,10 @@ class _Builder:
             sliders=found,
             overrides=dict(self.overrides),
             changed_text=changed_text(found),
-            gaps=tuple(gap for one in self.subjects for gap in _gaps(one)),
+            gaps=tuple(gap for one in self.subjects for gap in gap_lines(one)),
             notes=tuple(f"{one.letter}: {note}" for one in self.subjects for note in one.outcome.notes),
             notices=(*notices, *_currency_notice(self.subjects, base)),
-            sources=tuple(line for one in self.subjects for line in _sources(one)),
+            sources=tuple(line for one in self.subjects for line in source_lines(one)),
             runs=tuple(sorted({run for one in self.subjects for run in one.loaded.runs})),
             query=address.query(),
             frozen_query=self._frozen(address).query(),
@@ -197,7 +195,7 @@ class _Builder:
         """Return every explanation by "figure-letter", and "saving" of the answer."""
         found: dict[str, Explanation] = {}
         for one in self.subjects:
-            texts = {source.supply: _source_text(source) for source in _sources(one)}
+            texts = {source.supply: source_text(source) for source in source_lines(one)}
             for figure, explanation in explain(one.outcome, CORE_VIEWS[self.view], texts).items():
                 found[f"{figure}-{one.letter}"] = explanation
         if self.best is not None:
@@ -225,16 +223,6 @@ class _Builder:
         )
 
 
-def _gaps(subject: Subject) -> list[GapLine]:
-    reasons = {source.supply: source.reason for source in subject.loaded.sources if source.reason}
-    lines = []
-    for gap in subject.outcome.gaps:
-        reason = reasons.get(gap.supply, "") if "kw" not in gap.field else ""
-        text = f"{gap.text}: {reason}" if reason else gap.text
-        lines.append(GapLine(subject.letter, gap.supply, gap.field, text))
-    return lines
-
-
 def _currency_notice(subjects: Sequence[Subject], base: Subject) -> list[str]:
     others = sorted({one.plan.currency for one in subjects} - {base.plan.currency})
     if not others:
@@ -243,39 +231,3 @@ def _currency_notice(subjects: Sequence[Subject], base: Subject) -> list[str]:
         f"The scenarios are in {base.plan.currency} and {', '.join(others)}. No exchange rate is on file: "
         "money is shown in each one's currency without deltas, and hours are compared."
     ]
-
-
-def _sources(subject: Subject) -> list[SourceLine]:
-    return [
-        SourceLine(
-            letter=subject.letter,
-            supply=source.supply,
-            text=_priced_text(subject.loaded, source.supply),
-            value=None if source.usd_per_gpu_hour is None else float(source.usd_per_gpu_hour),
-            as_of=source.as_of,
-            run_id=source.run_id,
-            typed_by=source.typed_by,
-        )
-        for source in subject.loaded.sources
-    ]
-
-
-def _priced_text(loaded: LoadedPlan, supply: str) -> str:
-    source = next(one for one in loaded.sources if one.supply == supply)
-    currency = loaded.plan.currency
-    if source.reason:
-        return f"{source.text}: unknown, {source.reason}"
-    parts = []
-    if source.usd_per_gpu_hour:
-        parts.append(f"{usd_per_hour(source.usd_per_gpu_hour, currency)}/GPU-h")
-    if source.usd_upfront_per_gpu:
-        # servers have no price by the hour: theirs is the purchase price
-        upfront = "" if source.usd_per_gpu_hour is None else " upfront"
-        parts.append(f"{usd(source.usd_upfront_per_gpu, currency)} per GPU{upfront}")
-    return f"{source.text}: {' and '.join(parts)}" if parts else source.text
-
-
-def _source_text(source: SourceLine) -> str:
-    by = f"typed by {source.typed_by}" if source.typed_by else ""
-    run = f"run {source.run_id}" if source.run_id is not None else ""
-    return ", ".join(part for part in (source.text, by, run) if part)

@@ -40,7 +40,7 @@ def series(
 ) -> Series:
     """Return the series of all charts, on one axis of months."""
     plan = subjects[0].plan
-    months = tuple(Horizon(plan.start, plan.months).first_days())
+    months = tuple(Horizon(plan.start, plan.months).first_days)
     return Series(
         months=months,
         cumulative=tuple(_line(one, view, currencies[one.letter]) for one in subjects),
@@ -108,7 +108,7 @@ def _first_month_with_capacity(outcome: Outcome, supply: str) -> int | None:
 
 def _served(subject: Subject) -> Served:
     plan = subject.plan
-    hours = Horizon(plan.start, plan.months).hours()
+    hours = Horizon(plan.start, plan.months).hours
     kinds = {kind: values / hours for kind, values in useful_by_kind(subject.outcome).items()}
     unmet = unmet_by_month(subject.outcome) / hours
     demand = np.sum([*kinds.values(), unmet], axis=0)

@@ -1,7 +1,8 @@
 """Plans as people typed them: a scenario, its immutable revisions, and the demand and supplies of each.
 
 Money columns are in the currency of the revision; the core calls every currency usd.
-Empty means unknown and is never read as zero. Only planner/revisions.py writes here.
+Empty means unknown and is never read as zero. Inputs that a what-if slider can set keep so many decimals
+that a saved scenario costs what its preview said, to the cent. Only planner/revisions.py writes here.
 """
 
 import uuid
@@ -61,7 +62,7 @@ class Revision(models.Model):
     currency = models.CharField(max_length=3, default="USD")
     discount_rate_per_year = models.DecimalField(max_digits=7, decimal_places=6)  # effective, 0.10 is 10 %
     # share by which on-demand and spot list prices change in a year; -0.10 is 10 % cheaper
-    price_change_per_year = models.DecimalField(max_digits=7, decimal_places=6, default=0)
+    price_change_per_year = models.DecimalField(max_digits=14, decimal_places=12, default=0)
 
     class Meta:
         ordering = ["scenario", "-number"]
@@ -94,8 +95,8 @@ class Workload(models.Model):
     position = models.PositiveSmallIntegerField(default=0)
     name = models.CharField(max_length=80)
     kind = models.CharField(max_length=10, choices=Kind.choices)
-    gpus = models.DecimalField(max_digits=12, decimal_places=3)  # mean of month 1
-    growth_per_month = models.DecimalField(max_digits=7, decimal_places=6, default=0)  # 0.015 is 1.5 %
+    gpus = models.DecimalField(max_digits=16, decimal_places=9)  # mean of month 1
+    growth_per_month = models.DecimalField(max_digits=14, decimal_places=12, default=0)  # 0.015 is 1.5 %
     profile = models.JSONField(null=True)  # 168 hourly factors from Monday 00:00 UTC, mean 1; empty is flat
     deferrable_hours = models.PositiveSmallIntegerField(default=0)
     interruptible = models.BooleanField(default=False)

@@ -65,7 +65,7 @@ class OwnedSupply(models.Model):
     order_date = models.DateField()
     lead_time_days = models.PositiveSmallIntegerField()
     burn_in_days = models.PositiveSmallIntegerField()
-    usd_capex_per_server = models.DecimalField(max_digits=16, decimal_places=2, null=True)
+    usd_capex_per_server = models.DecimalField(max_digits=18, decimal_places=6, null=True)
     # network, storage, racks, installation: 0 where the price above holds them; no maintenance is due on them
     usd_other_capex_per_server = models.DecimalField(max_digits=16, decimal_places=2, null=True, default=0)
     capex_source = models.CharField(max_length=200, blank=True)
@@ -74,7 +74,7 @@ class OwnedSupply(models.Model):
     idle_kw_per_server = models.DecimalField(max_digits=9, decimal_places=4, null=True)
     max_kw_per_server = models.DecimalField(max_digits=9, decimal_places=4, null=True)
     pue = models.DecimalField(max_digits=5, decimal_places=3)
-    usd_per_kwh = models.DecimalField(max_digits=9, decimal_places=5, null=True)
+    usd_per_kwh = models.DecimalField(max_digits=12, decimal_places=9, null=True)
     usd_colocation_per_kw_month = models.DecimalField(max_digits=10, decimal_places=2, default=0)
     colocation_includes_energy = models.BooleanField(default=False)
     maintenance_share_per_year = models.DecimalField(max_digits=7, decimal_places=6)

@@ -1,0 +1,1 @@
+"""Forms of scenarios. They hand on clean values: dates, Decimals, names that are safe to show."""

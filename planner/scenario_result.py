@@ -1,0 +1,181 @@
+"""What one scenario costs: the answer, its totals in three views, its months, and where they come from."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from urllib.parse import urlencode
+
+import numpy as np
+
+from planner.assumption_lines import AssumptionLine, assumption_lines
+from planner.comparison.cards import card
+from planner.comparison.figures import money_short
+from planner.comparison.gather import Subject
+from planner.comparison.origins import gap_lines, source_lines, source_text
+from planner.comparison.result import Card, Column, Figure, GapLine, SourceLine, ViewName
+from planner.comparison.rows import CORE_VIEWS, VIEW_LABELS
+from planner.comparison.series import unmet_by_month
+from planner.core.calendar import Horizon
+from planner.core.evaluate import evaluate
+from planner.core.explain import Explanation, explain
+from planner.core.plan import Outcome, View
+from planner.models import Revision, Scenario
+from planner.monthly_ledger import LedgerColumn, LedgerRow, monthly_ledger
+from planner.plan_cache import DataDate
+from planner.queries import LoadedPlan
+from planner.templatetags.units import gpu_hours, month, usd_per_hour, usd_short
+
+
+@dataclass(frozen=True)
+class ViewTotal:
+    """The total in one view, and per useful GPU-hour."""
+
+    view: ViewName
+    label: str
+    is_current: bool
+    total: Figure
+    unit_cost: Figure
+    href: str  # query string of the page in this view
+
+
+@dataclass(frozen=True)
+class ScenarioResult:
+    """Everything that the result page and its files show."""
+
+    scenario: Scenario
+    revision: Revision
+    view: ViewName
+    as_of: datetime
+    is_frozen: bool
+    currency: str
+    start: date
+    months: int
+    answer: str
+    card: Card
+    totals: tuple[ViewTotal, ...]
+    columns: tuple[LedgerColumn, ...]
+    ledger: tuple[LedgerRow, ...]
+    gaps: tuple[GapLine, ...]
+    notes: tuple[str, ...]
+    sources: tuple[SourceLine, ...]
+    runs: tuple[int, ...]
+    assumptions: tuple[AssumptionLine, ...]
+    explanations: Mapping[str, Explanation]
+    query: str  # query string of the page as it stands: its files take the same
+
+
+def scenario_result(
+    scenario: Scenario,
+    loaded: LoadedPlan,
+    view: ViewName,
+    as_of: DataDate,
+    gpu_power_w: Decimal | None,
+    asked: dict[str, str],
+) -> ScenarioResult:
+    """Return the result of one revision at a data date; `asked` is the address besides the view."""
+    outcome = evaluate(loaded.plan)
+    subject = Subject("A", scenario, loaded, outcome)
+    plan, core_view = loaded.plan, CORE_VIEWS[view]
+    texts = {source.supply: source_text(source) for source in source_lines(subject)}
+    columns, rows = monthly_ledger(outcome, core_view, plan.currency)
+    return ScenarioResult(
+        scenario=scenario,
+        revision=loaded.revision,
+        view=view,
+        as_of=as_of.as_of,
+        is_frozen=as_of.is_frozen,
+        currency=plan.currency,
+        start=plan.start,
+        months=plan.months,
+        answer=_answer(subject, view),
+        card=card(subject, _column(subject), subject, view, plan.currency),
+        totals=tuple(
+            _view_total(outcome, name, name == view, {**asked, "view": name}) for name in CORE_VIEWS
+        ),
+        columns=columns,
+        ledger=rows,
+        gaps=tuple(gap_lines(subject)),
+        notes=outcome.notes,
+        sources=tuple(source_lines(subject)),
+        runs=loaded.runs,
+        assumptions=tuple(assumption_lines(loaded.revision, gpu_power_w)),
+        query=_query({**asked, "view": view}),
+        explanations={f"{key}-A": one for key, one in explain(outcome, core_view, texts).items()},
+    )
+
+
+def _column(subject: Subject) -> Column:
+    return Column(
+        letter="A",
+        slug=subject.scenario.slug,
+        name=subject.scenario.name,
+        revision=subject.loaded.revision.number,
+        is_base=True,
+        is_cheapest=False,
+        is_plan_of_record=subject.scenario.is_plan_of_record,
+        is_sample=subject.scenario.is_sample,
+        currency=subject.plan.currency,
+    )
+
+
+def _query(pairs: Mapping[str, str]) -> str:
+    """Return a query string without what is the default."""
+    kept = {name: value for name, value in pairs.items() if value and (name, value) != ("view", "cash")}
+    return f"?{urlencode(kept)}" if kept else ""
+
+
+def _view_total(outcome: Outcome, view: ViewName, is_current: bool, pairs: Mapping[str, str]) -> ViewTotal:
+    core_view, currency = CORE_VIEWS[view], outcome.plan.currency
+    reason = "; ".join(gap.text for gap in outcome.gaps)
+    unit = outcome.usd_per_useful_gpu_hour[core_view]
+    return ViewTotal(
+        view,
+        VIEW_LABELS[view],
+        is_current,
+        money_short(
+            outcome.total[core_view], currency, reason=reason, explain="total-A" if is_current else ""
+        ),
+        Figure(unit, usd_per_hour(unit, currency), reason, "unit_cost-A" if is_current else ""),
+        _query(pairs) or "?",
+    )
+
+
+def _answer(subject: Subject, view: ViewName) -> str:
+    """Return the sentence at the top of the page."""
+    outcome, plan = subject.outcome, subject.plan
+    core_view = CORE_VIEWS[view]
+    total = outcome.total[core_view]
+    over = f"over {plan.months} months from {month(plan.start)}"
+    if total is None:
+        gaps = "; ".join(gap.text.split(", so every total")[0] for gap in outcome.gaps)
+        return f"What {subject.scenario.name} costs {over} is unknown: {gaps or 'a price is missing'}."
+    parts = [f"{subject.scenario.name} costs {usd_short(total, plan.currency)} {over}"]
+    unit = outcome.usd_per_useful_gpu_hour[core_view]
+    if unit is not None:
+        parts.append(f", {usd_per_hour(unit, plan.currency)} per useful GPU-hour")
+    parts.append(f"{_against_on_demand(outcome, core_view)}.")
+    if outcome.unmet_gpu_hours:
+        unmet = gpu_hours(outcome.unmet_gpu_hours)
+        first = month(first_unmet_month(outcome))
+        parts.append(f" It leaves {unmet} of the demand unserved, first in {first}.")
+    return "".join(parts)
+
+
+def first_unmet_month(outcome: Outcome) -> date | None:
+    """Return the first month in which some demand is not served, or None."""
+    unmet = np.flatnonzero(unmet_by_month(outcome))
+    if not len(unmet):
+        return None
+    return Horizon(outcome.plan.start, outcome.plan.months).first_days[int(unmet[0])]
+
+
+def _against_on_demand(outcome: Outcome, view: View) -> str:
+    """Return the difference to staying on demand, only where both do the same work."""
+    found, total = outcome.break_even[view], outcome.total[view]
+    baseline = float(outcome.cumulative[f"baseline_{view}"].iloc[-1])
+    if found is None or found.same_as_baseline or total is None or outcome.unmet_gpu_hours:
+        return ""
+    change = baseline - total
+    word = "less" if change >= 0 else "more"
+    return f": {usd_short(abs(change), outcome.plan.currency)} {word} than staying on demand"
