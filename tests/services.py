@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
+from redis import Redis
 
 START_SECONDS = 30
 
@@ -99,6 +100,9 @@ class Server:
             )
         wait_until(lambda: answers(self.port), START_SECONDS, f"{self.name} listens")
 
+    def is_alive(self) -> bool:
+        return self.process is not None and self.process.poll() is None
+
     def stop(self) -> None:
         """Stop the server as its operator would."""
         self._end(self.stop_signal)
@@ -166,6 +170,11 @@ class RedisServer(Server):
     @property
     def url(self) -> str:
         return f"redis://127.0.0.1:{self.port}/0"
+
+    def flush(self) -> None:
+        """Empty the running server."""
+        with Redis.from_url(self.url) as client:
+            client.flushall()
 
     def forget(self) -> None:
         """Throw away what a stopped server had on disk."""
