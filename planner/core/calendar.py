@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +38,19 @@ def hour_of_week(day: date) -> int:
     return day.weekday() * HOURS_PER_DAY
 
 
+@lru_cache(maxsize=256)
+def _first_days(start: date, months: int) -> tuple[date, ...]:
+    return tuple(add_months(start, index) for index in range(months))
+
+
+@lru_cache(maxsize=256)
+def _month_starts(start: date, months: int) -> IntArray:
+    days = [*_first_days(start, months), add_months(start, months)]
+    hours = np.array([hours_between(start, day) for day in days], dtype=np.int64)
+    hours.flags.writeable = False  # shared by every horizon of this start
+    return hours
+
+
 @dataclass(frozen=True)
 class Horizon:
     """The months of a plan. Month index 0 is the first; an index may lie outside the horizon."""
@@ -49,18 +63,17 @@ class Horizon:
         """Return the first day after the horizon."""
         return add_months(self.start, self.months)
 
-    def first_days(self) -> list[date]:
+    def first_days(self) -> tuple[date, ...]:
         """Return the first day of every month."""
-        return [add_months(self.start, index) for index in range(self.months)]
+        return _first_days(self.start, self.months)
+
+    def month_starts(self) -> IntArray:
+        """Return the hour, counted from the start, at which each month begins, and the end of the last."""
+        return _month_starts(self.start, self.months)
 
     def hours(self) -> FloatArray:
         """Return the real hours of every month."""
         return np.diff(self.month_starts()).astype(np.float64)
-
-    def month_starts(self) -> IntArray:
-        """Return the hour, counted from the start, at which each month begins, and the end of the last."""
-        days = [*self.first_days(), self.end]
-        return np.array([hours_between(self.start, day) for day in days], dtype=np.int64)
 
     def index_of(self, day: date) -> int:
         """Return the index of the month that contains a day: where a payment falls."""
