@@ -1,6 +1,5 @@
 """Filters of list pages: a GET form whose values live in the address."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 import django_filters
 from django import forms
 from django.db.models import QuerySet
+from django.http import QueryDict
 
 from costs.models import Price
 from costs.queries import prices
@@ -38,8 +38,12 @@ class OfferFilter(django_filters.FilterSet):  # type: ignore[misc] # django-filt
 
     NAMES = ("gpu", "cloud", "region", "term", "state", "min_gpus", "q")
 
-    def __init__(self, data: Mapping[str, Any], offered: list[prices.Offered], as_of: datetime) -> None:
-        super().__init__(data, queryset=Price.objects.none())
+    def __init__(self, data: QueryDict, offered: list[prices.Offered], as_of: datetime) -> None:
+        filled = QueryDict(mutable=True)
+        for name, values in data.lists():
+            # a form sends every field: an empty one is no filter
+            filled.setlist(name, [value for value in values if value.strip()])
+        super().__init__(filled, queryset=Price.objects.none())
         self.as_of = as_of
         self.filters["gpu"].extra["choices"] = sorted(
             {row.slug: row.name for row in offered}.items(), key=lambda pair: pair[1]

@@ -152,32 +152,33 @@ ALWAYS_IN_FILES = (
 
 
 class OfferCell(django_tables2.Column):  # type: ignore[misc] # django-tables2 ships no types
-    """A cell and an order that come from an OfferColumn."""
+    """A cell that comes from an OfferColumn."""
 
     def __init__(self, column: OfferColumn) -> None:
         self.of = column
-        super().__init__(verbose_name=column.title, empty_values=(), accessor="pk")
+        super().__init__(verbose_name=column.title, empty_values=(), accessor="pk", orderable=False)
 
     def render(self, record: Price) -> Any:
         shown = self.of.shown or self.of.value
         text = shown(record)
         return "—" if text in (None, "") else text
 
-    def order(self, queryset: QuerySet[Price], is_descending: bool) -> tuple[QuerySet[Price], bool]:
-        return in_order(queryset, self.of, is_descending), True
 
+def in_order(offers: QuerySet[Price], sort: str) -> QuerySet[Price]:
+    """Sort by a column's key, "-" before it turns the order around.
 
-def in_order(offers: QuerySet[Price], column: OfferColumn, is_descending: bool) -> QuerySet[Price]:
-    """Sort by a column, rows without a value last; equal rows keep one order, so that pages do not mix."""
-    field = F(column.order)
-    first = field.desc(nulls_last=True) if is_descending else field.asc(nulls_last=True)
+    Rows without a value come last; equal rows keep one order, so that pages do not mix. The column need
+    not be on screen.
+    """
+    field = F(BY_KEY[sort.removeprefix("-")].order)
+    first = field.desc(nulls_last=True) if sort.startswith("-") else field.asc(nulls_last=True)
     return offers.order_by(first, "sku__provider", "region", "sku__name", "pk")
 
 
-def offer_table(offers: QuerySet[Price], columns: Sequence[OfferColumn], sort: str) -> django_tables2.Table:
+def offer_table(offers: QuerySet[Price], columns: Sequence[OfferColumn]) -> django_tables2.Table:
     """Return the table of the offers, with the columns in the order given."""
     cells = [(column.key, OfferCell(column)) for column in columns]
-    return django_tables2.Table(offers, extra_columns=cells, order_by=sort)
+    return django_tables2.Table(offers, extra_columns=cells)
 
 
 def file_columns(columns: Sequence[OfferColumn]) -> list[OfferColumn]:

@@ -78,7 +78,7 @@ def prices_page(request: HttpRequest) -> HttpResponse:
     if not notices and params.given_pairs(request, KNOWN) != pairs:
         # a form sends every field; the address keeps only what is not the default
         return redirect(params.address(reverse("prices"), pairs))
-    table = tables.offer_table(chosen.offers, state.columns, state.sort)
+    table = tables.offer_table(tables.in_order(chosen.offers, state.sort), state.columns)
     table.paginate(page=1, per_page=state.per)
     page = _page(table.paginator, state.page, notices)
     table.page = page
@@ -112,8 +112,7 @@ def prices_file(request: HttpRequest, fmt: str) -> HttpResponseBase:
     now = timezone.now()
     chosen, state = OfferFilter(request.GET, prices.on_offer(), now), read_state(request)
     columns = tables.file_columns(state.columns)
-    by = tables.BY_KEY[state.sort.removeprefix("-")]
-    offers = tables.in_order(chosen.offers, by, state.sort.startswith("-")).iterator(chunk_size=2000)
+    offers = tables.in_order(chosen.offers, state.sort).iterator(chunk_size=2000)
     content = Download(
         name=file_name("prices", *(value for _, value in chosen.pairs()), f"{now:%Y-%m-%d}"),
         address=params.address(reverse("prices"), chosen.pairs() + state.pairs(page=1)),
