@@ -18,7 +18,7 @@ from planner.csv_cells import Column, Kind
 from planner.templatetags.units import day, usd_per_hour
 
 DEFAULT_SORT = "usd_per_gpu_h"
-STATE_TONES = {"priced": "good", "not_sold": "", "reservation_only": "info", "unknown": "warn"}
+STATE_TONES = {"not_sold": "", "reservation_only": "info", "unknown": "warn"}
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,9 @@ def _money(price: Price, usd: Any) -> SafeString | str:
     return format_html('<span class="unknown">{}</span>', "—" if price.state == "not_sold" else "unknown")
 
 
-def _state(price: Price) -> SafeString:
+def _state(price: Price) -> SafeString | str:
+    if price.state == Price.State.PRICED and not price.state_reason:
+        return price.get_state_display()
     pill = format_html(
         '<span class="pill {}">{}</span>', STATE_TONES.get(price.state, ""), price.get_state_display()
     )
@@ -111,7 +113,7 @@ OFFER_COLUMNS = (
     OfferColumn("gpu", "GPU", _gpu_name, "sku__accelerator__name"),
     OfferColumn("cloud", "Cloud", attrgetter("sku.provider"), "sku__provider"),
     OfferColumn("region", "Region", attrgetter("region"), "region"),
-    _hidden("zone", "Zone", attrgetter("zone"), "zone"),
+    OfferColumn("zone", "Zone", attrgetter("zone"), "zone"),
     OfferColumn("sku", "SKU", attrgetter("sku.name"), "sku__name"),
     _number("gpus", "GPUs", attrgetter("sku.gpu_count"), "sku__gpu_count"),
     _number("memory_gb_per_gpu", "GB per GPU", _memory_gb, "sku__accelerator__memory_gb"),

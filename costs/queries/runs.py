@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from django.db.models import Count, Max, QuerySet, Sum
+from django.db.models import Count, Max, Min, QuerySet, Sum
 
 from costs.models import Batch, IngestRun, RejectedRow, Utilization
 from costs.sources import SOURCES
@@ -15,7 +15,7 @@ BUNDLED = frozenset({"accelerators", "list_prices"})  # fetched from the product
 
 @dataclass(frozen=True)
 class Freshness:
-    """How one source stands. `age` counts from the date that its newest data state of themselves."""
+    """How one source stands. `age` counts from the date that the oldest of its data state of themselves."""
 
     name: str
     title: str
@@ -40,7 +40,7 @@ class Freshness:
 
 def freshness(now: datetime) -> list[Freshness]:
     """Return every source with its state against its own cadence; sample data do not count."""
-    batches = _newest_batches()
+    batches = _current_batches()
     series = _series()
     runs = _last_runs()
     answer = []
@@ -83,9 +83,10 @@ def rejected_rows(run: IngestRun) -> QuerySet[RejectedRow]:
     return run.rejected.order_by("-kind", "line", "pk")
 
 
-def _newest_batches() -> dict[str, dict[str, Any]]:
+def _current_batches() -> dict[str, dict[str, Any]]:
+    """Return what stands now, by source: its age is that of its oldest part, a cloud or a cluster."""
     own = Batch.objects.filter(is_current=True).exclude(params__has_key="sample").values("source")
-    sums = own.annotate(as_of=Max("as_of"), published_at=Max("published_at"), rows=Sum("rows"))
+    sums = own.annotate(as_of=Min("as_of"), published_at=Max("published_at"), rows=Sum("rows"))
     return {row["source"]: dict(row) for row in sums}
 
 
@@ -99,7 +100,8 @@ def _series() -> dict[str, tuple[int, datetime]]:
 
 
 def _last_runs() -> dict[str, IngestRun]:
-    seen = IngestRun.objects.exclude(status=IngestRun.Status.PREVIEWED).values("source")
+    own = IngestRun.objects.exclude(job__params__params__has_key="sample")
+    seen = own.exclude(status=IngestRun.Status.PREVIEWED).values("source")
     newest = seen.annotate(newest=Max("pk")).values("newest")
     return {run.source: run for run in IngestRun.objects.filter(pk__in=newest).select_related("job")}
 

@@ -7,7 +7,7 @@ import pytest
 from costs.models import RejectedRow
 from costs.queries import runs
 from costs.sources import SOURCES
-from tests.fact_builders import make_batch, make_hours, make_run
+from tests.fact_builders import make_batch, make_hours, make_job, make_run
 
 pytestmark = pytest.mark.django_db
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
@@ -34,11 +34,11 @@ def test_the_state_is_the_age_of_the_data_against_the_cadence(days, state):
     assert of("skypilot").next_expected == NOW - timedelta(days=days) + timedelta(days=7)
 
 
-def test_the_newest_current_batch_counts_and_rows_add_up_over_scopes():
+def test_a_source_is_as_old_as_its_oldest_part_and_rows_add_up_over_parts():
     make_batch(source="skypilot", as_of=NOW - timedelta(days=30), rows=5)
     make_batch(source="skypilot", as_of=NOW - timedelta(days=2), rows=7)
-    make_batch(source="skypilot", as_of=NOW, rows=100, is_current=False)
-    assert (of("skypilot").age, of("skypilot").rows) == (timedelta(days=2), 12)
+    make_batch(source="skypilot", as_of=NOW - timedelta(days=90), rows=100, is_current=False)
+    assert (of("skypilot").age, of("skypilot").rows) == (timedelta(days=30), 12)
 
 
 def test_a_table_kept_by_hand_is_never_late():
@@ -57,10 +57,11 @@ def test_a_sample_batch_alone_leaves_its_source_at_never():
     assert of("utilization_csv").state == "never"
 
 
-def test_the_last_run_is_the_newest_that_was_no_check():
+def test_the_last_run_is_the_newest_that_was_no_check_and_no_sample():
     make_run(source="skypilot", status="done")
     failed = make_run(source="skypilot", status="failed")
     make_run(source="skypilot", status="previewed")
+    make_run(source="skypilot", job=make_job(params={"params": {"sample": "1"}}))
     assert of("skypilot").last_run == failed
 
 

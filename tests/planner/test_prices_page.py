@@ -81,14 +81,14 @@ def test_the_answer_comes_first(visit, offers):
 
 def test_rows_are_sorted_by_the_price_of_one_gpu_and_rows_without_a_price_come_last(visit, offers):
     rows = rows_of(visit("/prices/"))
-    assert [row[7] for row in rows] == ["$2.19", "$2.99", "$3.93", "—", "unknown"]
-    assert rows[0][:7] == ["H100 SXM 80 GB", "aws", "us-east-1", "p5.48xlarge", "8", "80", "3 years"]
+    assert [row[8] for row in rows] == ["$2.19", "$2.99", "$3.93", "—", "unknown"]
+    assert rows[0][:8] == ["H100 SXM 80 GB", "aws", "us-east-1", "—", "p5.48xlarge", "8", "80", "3 years"]
 
 
 def test_a_row_without_a_price_says_why(visit, offers):
     rows = rows_of(visit("/prices/?state=unknown"))
-    assert [row[9] for row in rows] == ["unknown the catalogue states 0.00"]
-    assert [row[9] for row in rows_of(visit("/prices/?state=not_sold"))] == ["not sold here"]
+    assert [row[10] for row in rows] == ["unknown the catalogue states 0.00"]
+    assert [row[10] for row in rows_of(visit("/prices/?state=not_sold"))] == ["not sold here"]
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_a_row_without_a_price_says_why(visit, offers):
     ],
 )
 def test_filters_narrow_the_rows(visit, offers, query, skus):
-    assert [row[3] for row in rows_of(visit(f"/prices/?{query}"))] == skus
+    assert [row[4] for row in rows_of(visit(f"/prices/?{query}"))] == skus
 
 
 def test_the_columns_are_those_asked_for_in_their_order(visit, offers):
