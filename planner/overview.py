@@ -157,7 +157,7 @@ def _comparison(scenarios: Sequence[Scenario], now: datetime) -> Comparison | No
     if len(scenarios) < FEWEST_COMPARED:
         return None
     base = next((one.slug for one in scenarios if one.is_plan_of_record), "")
-    return compare(scenarios, now=now, base=base, with_explanations=False)
+    return compare(scenarios, now=now, base=base)
 
 
 def _break_evens(comparison: Comparison | None, followed: Followed | None) -> tuple[BreakEvenLine, ...]:

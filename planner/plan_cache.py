@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from threading import Lock
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 from uuid import UUID
 
 from django.db.models import Count, Max
@@ -25,6 +25,9 @@ Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
 
+_every: "list[Recent[Any, Any]]" = []
+
+
 class Recent(Generic[Key, Value]):
     """The values used last, by key. Safe to share between threads."""
 
@@ -32,6 +35,7 @@ class Recent(Generic[Key, Value]):
         self._most = most
         self._values: OrderedDict[Key, Value] = OrderedDict()
         self._lock = Lock()
+        _every.append(self)
 
     def get_all(self, keys: Sequence[Key], make: Callable[[list[Key]], dict[Key, Value]]) -> list[Value]:
         """Return a value for every key; those not at hand are made together."""
@@ -77,8 +81,8 @@ _fleets: Recent[FleetKey, FleetUse] = Recent(16)
 
 def forget() -> None:
     """Forget all plans and measurements: for tests, whose databases are rolled back under this process."""
-    _plans.clear()
-    _fleets.clear()
+    for recent in _every:
+        recent.clear()
 
 
 def data_date(now: datetime, frozen: datetime | None = None) -> DataDate:

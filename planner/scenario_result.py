@@ -10,15 +10,15 @@ import numpy as np
 
 from planner.assumption_lines import AssumptionLine, assumption_lines
 from planner.comparison.cards import card
+from planner.comparison.explanations import Explanations
 from planner.comparison.figures import money_short
 from planner.comparison.gather import Subject
-from planner.comparison.origins import gap_lines, source_lines, source_text
+from planner.comparison.origins import gap_lines, source_lines
 from planner.comparison.result import Card, Column, Figure, GapLine, SourceLine, ViewName
 from planner.comparison.rows import CORE_VIEWS, VIEW_LABELS
-from planner.comparison.series import unmet_by_month
-from planner.core.calendar import Horizon
+from planner.comparison.series import first_days, unmet_by_month
 from planner.core.evaluate import evaluate
-from planner.core.explain import Explanation, explain
+from planner.core.explain import Explanation
 from planner.core.plan import Outcome, View
 from planner.models import Revision, Scenario
 from planner.monthly_ledger import LedgerColumn, LedgerRow, monthly_ledger
@@ -77,7 +77,6 @@ def scenario_result(
     outcome = evaluate(loaded.plan)
     subject = Subject("A", scenario, loaded, outcome)
     plan, core_view = loaded.plan, CORE_VIEWS[view]
-    texts = {source.supply: source_text(source) for source in source_lines(subject)}
     columns, rows = monthly_ledger(outcome, core_view, plan.currency)
     return ScenarioResult(
         scenario=scenario,
@@ -101,7 +100,7 @@ def scenario_result(
         runs=loaded.runs,
         assumptions=tuple(assumption_lines(loaded.revision, gpu_power_w)),
         query=_query({**asked, "view": view}),
-        explanations={f"{key}-A": one for key, one in explain(outcome, core_view, texts).items()},
+        explanations=Explanations([subject], view, None),
     )
 
 
@@ -167,7 +166,7 @@ def first_unmet_month(outcome: Outcome) -> date | None:
     unmet = np.flatnonzero(unmet_by_month(outcome))
     if not len(unmet):
         return None
-    return Horizon(outcome.plan.start, outcome.plan.months).first_days[int(unmet[0])]
+    return first_days(outcome.plan)[int(unmet[0])]
 
 
 def _against_on_demand(outcome: Outcome, view: View) -> str:

@@ -9,8 +9,10 @@ from typing import Any
 import hypothesis
 import pytest
 from django.conf import settings
+from django.core.cache import cache
 from django.test import Client
 
+from planner import plan_cache
 from planner.models import Person
 
 pytest_plugins = ["tests.services"]
@@ -63,6 +65,12 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
     return report
 
 
+@pytest.fixture(autouse=True)
+def _empty_cache() -> None:
+    """Let no test see what another one cached or counted."""
+    cache.clear()
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """Return the folder of real-world samples, or skip: it is not part of the repository."""
@@ -87,3 +95,9 @@ def viewer_client(db: None) -> Client:
 def planner_client(db: None) -> Client:
     """Return a client that may look and plan."""
     return _client(Person.Role.PLANNER)
+
+
+@pytest.fixture(autouse=True)
+def _forget_loaded_plans() -> None:
+    """Let no test see plans of another: each test's database is rolled back under this process."""
+    plan_cache.forget()

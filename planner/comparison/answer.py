@@ -34,6 +34,12 @@ def cheapest(subjects: Sequence[Subject], base: Subject, view: ViewName) -> Subj
     return min(ranked, key=lambda one: (one.total(CORE_VIEWS[view]) or 0.0, one is not base))
 
 
+def second_of(subjects: Sequence[Subject], base: Subject, view: ViewName) -> Subject:
+    """Return the cheapest that may be ranked besides the base."""
+    others = [one for one in comparable(subjects, base, view) if one is not base]
+    return min(others, key=lambda one: one.total(CORE_VIEWS[view]) or 0.0)
+
+
 def answer(
     subjects: Sequence[Subject], base: Subject, view: ViewName, use: FleetUse, set_share: float | None
 ) -> Answer:
@@ -87,7 +93,7 @@ def _base_is_cheapest(
 ) -> Answer:
     ranked = comparable(subjects, base, view)
     core_view = CORE_VIEWS[view]
-    second = min((one for one in ranked if one is not base), key=lambda one: one.total(core_view) or 0.0)
+    second = second_of(subjects, base, view)
     more = (second.total(core_view) or 0.0) - (base.total(core_view) or 0.0)
     how_many = f"of the {NUMBER_WORDS[len(ranked)]} " if len(ranked) > 2 else ""
     sentence = (

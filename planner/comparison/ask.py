@@ -9,9 +9,7 @@ from planner.comparison.result import Comparison
 from planner.queries import scenarios_by_slug
 
 
-def answer_address(
-    address: Address, now: datetime, notices: Sequence[str] = (), *, with_explanations: bool = True
-) -> Comparison:
+def answer_address(address: Address, now: datetime, notices: Sequence[str] = ()) -> Comparison:
     """Return the comparison that an address asks for; raise UnknownScenarioError for an unknown one."""
     return compare(
         scenarios_by_slug([chosen.slug for chosen in address.scenarios]),
@@ -22,5 +20,4 @@ def answer_address(
         revisions={one.slug: one.revision for one in address.scenarios if one.revision is not None},
         now=now,
         notices=(*notices, *address.notices),
-        with_explanations=with_explanations,
     )

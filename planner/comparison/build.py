@@ -5,24 +5,22 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from planner.comparison.address import Address, Chosen
-from planner.comparison.answer import answer, cheapest
+from planner.comparison.answer import answer, cheapest, second_of
 from planner.comparison.cards import card
-from planner.comparison.figures import money
+from planner.comparison.explanations import Explanations
 from planner.comparison.gather import Subject, fleet_gpus_of, gather, within_reach
-from planner.comparison.origins import gap_lines, source_lines, source_text
+from planner.comparison.origins import gap_lines, source_lines
 from planner.comparison.result import (
     Column,
     Comparison,
     Letter,
     ViewName,
 )
-from planner.comparison.rows import CORE_VIEWS, VIEW_LABELS, rows
+from planner.comparison.rows import VIEW_LABELS, rows
 from planner.comparison.series import series
 from planner.comparison.sliders import changed_text, sliders
-from planner.core.explain import Explanation, explain
 from planner.models import Revision, Scenario
 from planner.plan_cache import DataDate, FleetUse, data_date, fleet_use, loaded_plans
-from planner.templatetags.units import usd
 
 FEWEST = 2
 
@@ -37,7 +35,6 @@ def compare(
     revisions: Mapping[str, int] | None = None,
     now: datetime | None = None,
     notices: Sequence[str] = (),
-    with_explanations: bool = True,
 ) -> Comparison:
     """Return the comparison of 2 to 4 scenarios, in the order given.
 
@@ -64,7 +61,7 @@ def compare(
         overrides=values,
     )
     return _Builder(subjects, base_subject, view, date, use, fleet_gpus, values).build(
-        address, tuple(dict.fromkeys(said)), with_explanations
+        address, tuple(dict.fromkeys(said))
     )
 
 
@@ -132,7 +129,7 @@ class _Builder:
         self.best = cheapest(subjects, base, view)
         self.currencies: dict[Letter, str] = {one.letter: one.plan.currency for one in subjects}
 
-    def build(self, address: Address, notices: tuple[str, ...], with_explanations: bool) -> Comparison:
+    def build(self, address: Address, notices: tuple[str, ...]) -> Comparison:
         """Return the whole comparison."""
         plan, base = self.base.plan, self.base
         columns = tuple(self._column(one) for one in self.subjects)
@@ -170,7 +167,7 @@ class _Builder:
             runs=tuple(sorted({run for one in self.subjects for run in one.loaded.runs})),
             query=address.query(),
             frozen_query=self._frozen(address).query(),
-            explanations=self._explanations() if with_explanations else {},
+            explanations=Explanations(self.subjects, self.view, self._saving()),
         )
 
     def _column(self, subject: Subject) -> Column:
@@ -191,36 +188,13 @@ class _Builder:
         pinned = tuple(Chosen(one.scenario.slug, one.loaded.revision.number) for one in self.subjects)
         return replace(address, scenarios=pinned, as_of=self.date.as_of)
 
-    def _explanations(self) -> dict[str, Explanation]:
-        """Return every explanation by "figure-letter", and "saving" of the answer."""
-        found: dict[str, Explanation] = {}
-        for one in self.subjects:
-            texts = {source.supply: source_text(source) for source in source_lines(one)}
-            for figure, explanation in explain(one.outcome, CORE_VIEWS[self.view], texts).items():
-                found[f"{figure}-{one.letter}"] = explanation
-        if self.best is not None:
-            found["saving"] = self._saving(self.best)
-        return found
-
-    def _saving(self, best: Subject) -> Explanation:
-        core_view = CORE_VIEWS[self.view]
-        other = self.base
-        if best is other:
-            known = [one for one in self.subjects if one is not best and one.does_the_work_of(best)]
-            other = min(known, key=lambda one: one.total(core_view) or float("inf"))
-        cost, against = best.total(core_view), other.total(core_view)
-        change = None if cost is None or against is None else cost - against
-        currency = best.plan.currency
-        return Explanation(
-            f"{best.letter} against {other.letter}",
-            f"Total of {best.letter} less total of {other.letter}, {VIEW_LABELS[self.view].lower()}, "
-            f"over {best.plan.months} months. Both serve the same demand.",
-            f"{usd(cost, currency)} − {usd(against, currency)} = {usd(change, currency)}",
-            (
-                (f"Total of {best.letter}", money(cost, currency).text, ""),
-                (f"Total of {other.letter}", money(against, currency).text, ""),
-            ),
-        )
+    def _saving(self) -> tuple[Subject, Subject] | None:
+        """Return the two scenarios whose difference the answer names."""
+        if self.best is None:
+            return None
+        if self.best is not self.base:
+            return self.best, self.base
+        return self.best, second_of(self.subjects, self.base, self.view)
 
 
 def _currency_notice(subjects: Sequence[Subject], base: Subject) -> list[str]:

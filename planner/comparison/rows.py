@@ -225,7 +225,7 @@ def _fit_rows(table: _Table, view: ViewName) -> list[Row]:
 def peak_on_demand_gpus(outcome: Outcome) -> float:
     """Return the most on-demand GPUs of any month, in whole instances, over all on-demand supplies."""
     frame = outcome.capacity
-    peaks = frame["peak_gpus"].to_numpy(dtype=float)[(frame["kind"] == "on_demand").to_numpy()]
+    peaks = frame["peak_gpus"].to_numpy(dtype=float)[frame["kind"].to_numpy() == "on_demand"]
     if not len(peaks):
         return 0.0
     return float(peaks.reshape(-1, outcome.plan.months).sum(axis=0).max())

@@ -21,8 +21,8 @@ from planner.comparison.result import (
     WeekSeries,
 )
 from planner.comparison.rows import CORE_VIEWS
-from planner.core.calendar import FloatArray, Horizon
-from planner.core.plan import Outcome, Owned, SupplyKind
+from planner.core.calendar import FloatArray, add_months, hours_between
+from planner.core.plan import Outcome, Owned, Plan, SupplyKind
 from planner.plan_cache import FleetUse
 from planner.templatetags.units import day, month, percent
 
@@ -40,7 +40,7 @@ def series(
 ) -> Series:
     """Return the series of all charts, on one axis of months."""
     plan = subjects[0].plan
-    months = tuple(Horizon(plan.start, plan.months).first_days)
+    months = first_days(plan)
     return Series(
         months=months,
         cumulative=tuple(_line(one, view, currencies[one.letter]) for one in subjects),
@@ -49,6 +49,11 @@ def series(
         measured=measured_use(use, fleet_gpus, is_sample),
         break_evens=tuple(line for one in subjects for line in _break_even_lines(one)),
     )
+
+
+def first_days(plan: Plan) -> tuple[date, ...]:
+    """Return the first day of every month of a plan."""
+    return tuple(add_months(plan.start, index) for index in range(plan.months))
 
 
 def useful_by_kind(outcome: Outcome) -> dict[SupplyKind, FloatArray]:
@@ -66,7 +71,7 @@ def useful_by_kind(outcome: Outcome) -> dict[SupplyKind, FloatArray]:
 def unmet_by_month(outcome: Outcome) -> FloatArray:
     """Return unmet GPU-hours by month."""
     frame = outcome.monthly
-    hours: FloatArray = frame["useful_gpu_hours"].to_numpy(dtype=float)[(frame["line"] == "unmet").to_numpy()]
+    hours: FloatArray = frame["useful_gpu_hours"].to_numpy(dtype=float)[frame["line"].to_numpy() == "unmet"]
     return hours
 
 
@@ -101,14 +106,14 @@ def _marks(subject: Subject, view: ViewName, months: tuple[date, ...]) -> list[M
 
 def _first_month_with_capacity(outcome: Outcome, supply: str) -> int | None:
     frame = outcome.capacity
-    hours = frame["available_gpu_hours"].to_numpy(dtype=float)[(frame["supply"] == supply).to_numpy()]
+    hours = frame["available_gpu_hours"].to_numpy(dtype=float)[frame["supply"].to_numpy() == supply]
     live = np.flatnonzero(hours)
     return int(live[0]) if len(live) else None
 
 
 def _served(subject: Subject) -> Served:
     plan = subject.plan
-    hours = Horizon(plan.start, plan.months).hours
+    hours = np.array([hours_between(day, add_months(day, 1)) for day in first_days(plan)], dtype=float)
     kinds = {kind: values / hours for kind, values in useful_by_kind(subject.outcome).items()}
     unmet = unmet_by_month(subject.outcome) / hours
     demand = np.sum([*kinds.values(), unmet], axis=0)

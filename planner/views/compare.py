@@ -48,7 +48,7 @@ def preview(request: HttpRequest) -> JsonResponse:
         raise Http404("two to four scenarios")
     live = request.GET.get(LIVE) == "1"
     notices = ignored_notice(unknown_parameters(request, (*PARAMETERS, LIVE)))
-    comparison = _answer(address, notices, with_explanations=True)
+    comparison = _answer(address, notices)
     choices = [] if live else _choices(comparison)
     return JsonResponse(compare_page.preview(request, comparison, choices, live=live))
 
@@ -60,7 +60,7 @@ def compare_file(request: HttpRequest, fmt: str) -> HttpResponse:
     if len(address.scenarios) < FEWEST:
         raise Http404("two to four scenarios")
     notices = ignored_notice(unknown_parameters(request, (*PARAMETERS, *OF_FILES)))
-    comparison = _answer(address, notices, with_explanations=False)
+    comparison = _answer(address, notices)
     content = comparison_file(comparison, fmt, read_style(request.GET.get))
     response = HttpResponse(content, content_type=FORMATS[fmt])
     response["Content-Disposition"] = f'attachment; filename="{comparison_name(comparison)}.{fmt}"'
@@ -102,9 +102,9 @@ def _address(request: HttpRequest) -> Address:
     return read_address(dict(request.GET.lists()))
 
 
-def _answer(address: Address, notices: Any, *, with_explanations: bool = True) -> Comparison:
+def _answer(address: Address, notices: Any) -> Comparison:
     try:
-        return answer_address(address, timezone.now(), notices, with_explanations=with_explanations)
+        return answer_address(address, timezone.now(), notices)
     except UnknownScenarioError as error:
         raise Http404(f"no scenario {error.args[0]!r}") from None
 

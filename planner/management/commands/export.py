@@ -62,7 +62,7 @@ def _comparison(options: dict[str, Any]) -> Comparison:
     if len(address.scenarios) < 2:
         raise CommandError("name 2 to 4 scenarios")
     try:
-        return answer_address(address, timezone.now(), with_explanations=False)
+        return answer_address(address, timezone.now())
     except UnknownScenarioError as error:
         raise CommandError(f"no scenario {error.args[0]!r}") from None
 
