@@ -8,8 +8,8 @@ import numpy as np
 
 from planner.comparison.figures import money
 from planner.comparison.rows import COST_ROWS, HOUR_LINES, row_key
-from planner.comparison.series import known, unmet_by_month, useful_by_kind
-from planner.core.calendar import FloatArray, Horizon
+from planner.comparison.series import first_days, known, unmet_by_month, useful_by_kind
+from planner.core.calendar import FloatArray
 from planner.core.plan import Outcome, View
 
 
@@ -57,7 +57,7 @@ def monthly_ledger(
         LedgerColumn("unmet_gpu_hours", "Not served, GPU-h", "gpu_hours"),
     ]
     by_month = list(zip(*(known(values) for values in series), strict=True))
-    days = Horizon(outcome.plan.start, outcome.plan.months).first_days
+    days = first_days(outcome.plan)
     rows = [
         LedgerRow(
             day, values, tuple(_text(v, c.unit, currency) for v, c in zip(values, columns, strict=True))

@@ -35,6 +35,8 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.STATIC_ROOT.mkdir()
     # pages are tested without collectstatic; tests/planner/test_static.py runs the real storage
     settings.STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    # Argon2 is slow on purpose; test_security.py looks at the setting as it is
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     database = settings.DATABASES["default"]
     if database["ENGINE"] == "django.db.backends.sqlite3":
         # a file, as in real life: threads and processes must meet SQLite's real locks
