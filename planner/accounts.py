@@ -18,15 +18,20 @@ from planner.models.people import FirstAdminLink, Person
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc] # allauth ships no types
-    """Log people in for a fixed time; refuse self-service accounts."""
+    """Refuse self-service accounts."""
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return False
 
-    def login(self, request: HttpRequest, user: Person) -> None:
-        super().login(request, user)
-        # a moment, not a span: a span would start again with every change to the session
-        request.session.set_expiry(timezone.now() + timedelta(seconds=settings.SESSION_COOKIE_AGE))
+    def respond_user_inactive(self, request: HttpRequest, user: Person) -> HttpResponse:
+        # only who knows the password gets this far
+        return render(request, "account/inactive.html", status=403)
+
+
+def limit_session(request: HttpRequest) -> None:
+    """End the session a fixed time after the login, however busy it is."""
+    # a moment, not a span: a span would start again with every change to the session
+    request.session.set_expiry(timezone.now() + timedelta(seconds=settings.SESSION_COOKIE_AGE))
 
 
 def client_address(request: HttpRequest) -> str:

@@ -1,12 +1,24 @@
-"""The form that makes the first administrator."""
+"""The forms of logging in and of the first administrator."""
 
 from typing import Any
 
+from allauth.account import forms as allauth_forms
 from django import forms
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse
 
+from planner.accounts import limit_session
 from planner.models.people import Person
+
+
+class LoginForm(allauth_forms.LoginForm):  # type: ignore[misc] # allauth ships no types
+    """allauth's login, for a fixed time."""
+
+    def login(self, request: HttpRequest, redirect_url: str | None = None) -> HttpResponse:
+        answer: HttpResponse = super().login(request, redirect_url=redirect_url)
+        limit_session(request)  # last: allauth sets a span of its own
+        return answer
 
 
 class FirstAdminForm(forms.Form):

@@ -12,7 +12,7 @@ from django.urls import path
 from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
 
-from planner.accounts import create_first_admin, token_is_good
+from planner.accounts import create_first_admin, limit_session, token_is_good
 from planner.forms.accounts import FirstAdminForm
 from planner.models.people import Person
 
@@ -40,6 +40,7 @@ def first_admin(request: HttpRequest, token: str) -> HttpResponse:
     if person is None:
         raise Http404("the link was used a moment ago")
     get_adapter(request).login(request, person)
+    limit_session(request)
     return redirect("welcome")
 
 
