@@ -17,8 +17,9 @@ def floats(low: float, high: float) -> st.SearchStrategy[float]:
 
 
 def days(before: int, after: int) -> st.SearchStrategy[date]:
-    """Return days around the plan's start."""
-    return st.integers(-before, after).map(lambda offset: START + timedelta(days=offset))
+    """Return days around the plan's start, firsts of a month among them."""
+    any_day = st.integers(-before, after).map(lambda offset: START + timedelta(days=offset))
+    return any_day | any_day.map(lambda day: day.replace(day=1))
 
 
 @st.composite

@@ -8,7 +8,7 @@ import pytest
 from planner.core.committed import effective_usd_per_gpu_hour, effective_usd_with_time_value
 from planner.core.evaluate import evaluate
 from tests.builders import make_on_demand, make_plan, make_reserved, make_workload
-from tests.core.reading import closing, line, served
+from tests.core.reading import closing, line, opening, served
 
 
 def test_a_commitment_is_paid_whether_used_or_not() -> None:
@@ -38,6 +38,16 @@ def test_an_upfront_payment_is_spread_over_the_real_hours_of_the_term() -> None:
     assert line(outcome, "Reserve", "commitment_used", "amortized_usd") == pytest.approx([744, 696, 744])
     assert line(outcome, "Reserve", "upfront") == [8784.0, 0.0, 0.0]
     assert closing(outcome) == pytest.approx([8040.0, 7344.0, 6600.0])
+    assert opening(outcome) == 0.0
+
+
+def test_nothing_is_prepaid_before_the_month_of_the_start() -> None:
+    """8 GPUs from 1 February 2027 for a year: 8,760 hours, 672 of them gone at the end of February."""
+    reserved = make_reserved(
+        start=date(2027, 2, 1), payment="all_upfront", usd_per_gpu_hour=0.0, usd_upfront_per_gpu=8760.0
+    )
+    outcome = evaluate(make_plan(months=2, supplies=(reserved,)))
+    assert closing(outcome).tolist() == pytest.approx([0.0, 8 * (8760.0 - 672.0)])
 
 
 def test_a_term_that_outlives_the_plan_is_paid_for_what_falls_inside() -> None:

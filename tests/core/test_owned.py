@@ -95,9 +95,11 @@ def test_colocation_that_includes_energy_is_not_charged_twice() -> None:
 def test_maintenance_jumps_when_the_warranty_ends() -> None:
     """Delivered in February with 3 months of warranty: free until April, then 8 % of 280,000 / 12.
 
-    Network and storage carry no maintenance.
+    The warranty runs from delivery, not from service in March; network and storage carry no maintenance.
     """
-    owned = make_owned(lead_time_days=31, warranty_months=3, usd_other_capex_per_server=58_000.0)
+    owned = make_owned(
+        lead_time_days=31, burn_in_days=28, warranty_months=3, usd_other_capex_per_server=58_000.0
+    )
     outcome = evaluate(make_plan(months=6, supplies=(owned, make_on_demand())))
     yearly = 0.08 * 280_000.0
     assert line(outcome, "Own", "maintenance") == pytest.approx([0, 0, 0, 0, yearly / 12, yearly / 12])
