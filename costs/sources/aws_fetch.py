@@ -54,7 +54,7 @@ def questions(params: Mapping[str, str]) -> list[Question]:
             {"Type": "TERM_MATCH", "Field": field, "Value": value}
             for field, value in {**fixed, "regionCode": region, narrow: wanted}.items()
         ]
-        for region in words(params.get("regions", "") or _REGIONS)
+        for region in words(params.get("region", "") or _REGIONS)
         for narrow, wanted in narrowed
     ]
 

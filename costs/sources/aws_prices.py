@@ -31,7 +31,8 @@ MODE = "snapshot"
 CADENCE: timedelta | None = timedelta(days=7)
 PARSER_VERSION = 1
 SUFFIXES = (".json", ".json.gz", ".csv", ".csv.gz")
-PARAMS: tuple[str, ...] = ("regions", "instance_types")
+# each may hold several words between commas
+PARAMS: tuple[str, ...] = ("region", "instance_types")
 HAS_NETWORK = True
 TEMPLATE = ""
 

@@ -177,10 +177,10 @@ def parse(raw: RawLine, info: FileInfo) -> list[Row]:
         return list(gpu_rows(fields))
     true_count = _WRONG_COUNTS.get((provider, fields["InstanceType"]))
     if true_count and count != Decimal(true_count):
-        raise RowError(
+        raise OutOfScope(
+            "gpu_count_wrong",
             "AcceleratorCount",
             fields["AcceleratorCount"],
-            "gpu_count_wrong",
             f"{true_count}: {fields['InstanceType']} holds a part of a card",
         )
     terms: tuple[tuple[Term, tuple[PriceState, Decimal | None, str]], ...] = (

@@ -92,6 +92,13 @@ def host_field(machine: str, column: str) -> str:
 def refuse_host(fields: Mapping[str, str]) -> None:
     """Raise why a host's line gives no price of its own."""
     for column, _ in _TERMS:
+        if fields[column] and number(column, fields[column]) == 0:
+            raise OutOfScope(
+                "host_price_zero",
+                column,
+                fields[column],
+                "a price above 0; the machine's own line says that its price is unknown",
+            )
         if fields[column]:
             price(column, fields[column])
     raise OutOfScope(
@@ -193,10 +200,11 @@ def gpu_rows(fields: Mapping[str, str]) -> list[PriceRow]:
         raise RowError("AcceleratorName", f"{count} x {name}", "host_unknown", "GPUs of a known machine type")
     present = [machine for machine in machines if host_field(machine, "Price") in fields]
     if not present:
-        raise RowError(
+        # in order: the catalogue lists each count of GPUs in each zone, sold there or not
+        raise OutOfScope(
+            "host_price_missing",
             "AcceleratorName",
             f"{count} x {name}",
-            "host_price_missing",
             f"a line for the host {' or '.join(machines)} in {fields.get('AvailabilityZone', '')}",
         )
     return [row for machine in present for row in _machine_rows(fields, machine, count)]

@@ -111,7 +111,7 @@ def gcp_counts(lines: list[Line]) -> Counts:
     def fate(line: Line) -> str:
         name = line["AcceleratorName"]
         if line["InstanceType"] in GPUS_OF_HOST:
-            return "zero_price" if float(line["Price"]) == 0 else "host_without_gpu"
+            return "host_price_zero" if float(line["Price"]) == 0 else "host_without_gpu"
         if not name:
             return "no_accelerator"
         key = tuple(line.values())
@@ -224,7 +224,9 @@ def test_ragged_azure_lines_are_read(shared: Path) -> None:
     ragged = {number for number, record in enumerate(records, 2) if len(record) == len(header) + 1}
     assert len(ragged) == 582
     reading = read_path("skypilot", path)
-    assert ragged <= set(reading.kept) | {n for n, e in reading.wrong.items() if e.rule == "gpu_count_wrong"}
+    assert ragged <= set(reading.kept) | {
+        n for n, e in reading.out_of_scope.items() if e.rule == "gpu_count_wrong"
+    }
 
 
 # --- AWS ---

@@ -20,7 +20,7 @@ from .readings import read_bytes
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 DATA = Path(__file__).resolve().parent.parent / "data"
 ITEMS: list[str] = json.loads((DATA / "aws_get_products.json").read_text())["PriceList"]
-ONE_QUESTION = {"regions": "us-east-1", "instance_types": "p5.48xlarge"}
+ONE_QUESTION = {"region": "us-east-1", "instance_types": "p5.48xlarge"}
 
 
 @pytest.fixture(autouse=True)
@@ -65,7 +65,7 @@ def test_each_region_and_family_is_asked_for_and_an_empty_answer_is_an_answer(
 ) -> None:
     # two regions, two families of accelerators: four questions, of which one has nothing
     answers = [page(ITEMS[0]), page(), page(ITEMS[1]), page(ITEMS[2])]
-    data = fetched(monkeypatch, answers, {"regions": "us-east-1, eu-west-1"})
+    data = fetched(monkeypatch, answers, {"region": "us-east-1, eu-west-1"})
     assert json.loads(data)["PriceList"] == ITEMS[:3]
 
 

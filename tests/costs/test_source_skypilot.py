@@ -248,7 +248,7 @@ def test_fractions_of_an_a10_are_kept(machine: str, count: str) -> None:
 def test_a_part_of_an_mi25_is_not_a_whole_one() -> None:
     reading = catalogue("azure", AZURE, "Standard_NV8as_v4,MI25,1,8,28,MI25,0.466,0.09,eastus,V1")
     assert only_rule(reading) == "gpu_count_wrong"
-    assert reading.wrong[2].expected.startswith("0.25")
+    assert reading.out_of_scope[2].expected.startswith("0.25")
 
 
 # --- Google Cloud ---
@@ -293,7 +293,7 @@ def test_gpus_that_fit_several_hosts_give_several_machines() -> None:
 def test_gpus_without_their_host_are_refused_not_sold_at_half_the_price(host: str) -> None:
     reading = catalogue("gcp", GCP, host, GPUS)
     assert reading.rows == []
-    error = reading.wrong[3]
+    error = reading.out_of_scope[3]
     assert error.rule == "host_price_missing"
     assert "a2-highgpu-8g in us-central1-a" in error.expected
 
@@ -307,7 +307,13 @@ def test_a_host_at_zero_makes_the_machine_unknown_not_cheap() -> None:
     )
     assert [fact[2:] for fact in facts(reading)] == [("unknown", None), ("unknown", None)]
     assert "a4-highgpu-8g" in reading.rows[0].state_reason
-    assert reading.by_rule == {"zero_price": 1}
+    assert reading.by_rule == {"host_price_zero": 1}
+
+
+@pytest.mark.parametrize("text", ["NaN", "-1", "1e400"])
+def test_a_host_whose_price_is_none_is_wrong_and_so_is_its_machine(text: str) -> None:
+    reading = catalogue("gcp", GCP, HOST.replace("5.91582", text), GPUS)
+    assert (reading.rows, set(reading.wrong)) == ([], {2, 3})
 
 
 def test_gpus_with_spot_on_a_host_without_spot_have_no_known_spot_price() -> None:
