@@ -10,6 +10,8 @@ from planner.core.plan import Loan, OnDemand, Owned, Plan, Reserved, Spot, Suppl
 from planner.core.units import HOURS_PER_WEEK
 
 PROFILE_MEAN_TOLERANCE = 0.001
+# Growth and drift compound: a share that is harmless over a year can be absurd over ten.
+MOST_GROWTH = 1_000.0
 MOST_MONTHS = 360
 EARLIEST, LATEST = date(2000, 1, 1), date(2100, 1, 1)
 
@@ -114,8 +116,11 @@ def check_plan(plan: Plan) -> None:
         _refuse("the plan", "start", plan.start, "the first day of a month")
     _check_names("workloads", [workload.name for workload in plan.workloads])
     _check_names("supplies", [supply.name for supply in plan.supplies])
+    _check_compound("the plan", "price_drift_per_month", plan.price_drift_per_month, plan.months)
     for workload in plan.workloads:
         _check_workload(workload)
+        owner = f"workload {workload.name!r}"
+        _check_compound(owner, "growth_per_month", workload.growth_per_month, plan.months)
     for supply in plan.supplies:
         _check_supply(supply)
     marked = [s.name for s in plan.supplies if isinstance(s, OnDemand) and s.reference]
@@ -132,6 +137,14 @@ def _check_ranges(owner: str, values: object, ranges: dict[str, _Range]) -> None
         value = getattr(values, field)
         if not allowed.allows(value):
             _refuse(owner, field, value, allowed.text())
+
+
+def _check_compound(owner: str, field: str, share: float, months: int) -> None:
+    if (1.0 + share) ** (months - 1) > MOST_GROWTH:
+        most = MOST_GROWTH ** (1.0 / (months - 1)) - 1.0
+        _refuse(
+            owner, field, share, f"at most {most:.4f}, which is {MOST_GROWTH:,g} times in {months} months"
+        )
 
 
 def _check_day(owner: str, field: str, day: date) -> None:

@@ -29,8 +29,8 @@ class LoanBooks:
         self.owed_usd = self._owed(principal, rate, loan, month + 1 - drawn) * exists
         self.interest_usd = rate * self._owed(principal, rate, loan, month - drawn) * is_due
         self.paid_off_usd = self.owed_usd * (month == last)
-        opening = self._owed(principal, rate, loan, np.array([-float(drawn)]))[0]
-        self.opening_usd = float(opening) if drawn < 0 <= last else 0.0 * principal
+        is_running = drawn < 0 <= last
+        self.opening_usd = is_running * float(self._owed(principal, rate, loan, np.array([-float(drawn)]))[0])
 
     @staticmethod
     def _owed(principal: float, rate: float, loan: Loan, paid: FloatArray) -> FloatArray:

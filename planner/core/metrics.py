@@ -73,11 +73,3 @@ class AnnualCost:
     def usd_per_gpu_hour(self, gpus: float, used_share: float = 1.0) -> float:
         """Return total / (GPUs * 8760 * share); the share is availability * utilization."""
         return self.total / (gpus * HOURS_PER_YEAR * used_share)
-
-
-def average_maintenance_per_year(
-    usd_server: float, share_per_year: float, warranty_months: int, life_months: int
-) -> float:
-    """Return maintenance averaged over the life: nothing while the warranty runs, the share after it."""
-    paid_months = max(life_months - warranty_months, 0)
-    return usd_server * share_per_year * paid_months / life_months

@@ -13,7 +13,7 @@ import numpy as np
 from planner.core.calendar import FloatArray
 from planner.core.units import MONTHS_PER_YEAR
 
-Timing = Literal["begin", "mid", "end"]
+Timing = Literal["begin", "end"]
 DAYS_PER_YEAR = 365  # the "dated" convention is actual/365
 
 

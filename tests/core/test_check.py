@@ -32,6 +32,14 @@ def with_workload(**changes: Any) -> Plan:
         ),
         (make_plan(price_drift_per_month=-0.9), "price_drift_per_month is -0.9"),
         (make_plan(supplies=(make_on_demand(), make_on_demand())), "'On demand' named 2 times"),
+        (
+            make_plan(months=120, workloads=(make_workload(growth_per_month=0.5),)),
+            "growth_per_month is 0.5; right would be at most 0.0598, which is 1,000 times in 120 months",
+        ),
+        (
+            make_plan(months=120, price_drift_per_month=0.1),
+            "price_drift_per_month is 0.1; right would be at most",
+        ),
         (with_workload(name=" "), "workloads is a name left empty"),
         (with_workload(gpus=-1.0), "workload 'serving': gpus is -1.0; right would be a number from 0"),
         (with_workload(gpus=math.nan), "gpus is nan"),
