@@ -174,7 +174,7 @@ def in_order(offers: QuerySet[Price], sort: str) -> QuerySet[Price]:
     """
     field = F(BY_KEY[sort.removeprefix("-")].order)
     first = field.desc(nulls_last=True) if sort.startswith("-") else field.asc(nulls_last=True)
-    return offers.order_by(first, "sku__provider", "region", "sku__name", "pk")
+    return prices.listed(offers).order_by(first, "sku__provider", "region", "sku__name", "pk")
 
 
 def offer_table(offers: QuerySet[Price], columns: Sequence[OfferColumn]) -> django_tables2.Table:
