@@ -83,7 +83,7 @@ def shared() -> Path:
 
 def _client(role: Person.Role) -> Client:
     client = Client()
-    client.force_login(Person.objects.create_user(f"{role.value}@example.com", role=role))
+    client.force_login(Person.objects.create_user(f"{role.value}@example.com", "a password for tests", role=role))
     return client
 
 

@@ -6,7 +6,7 @@ from allauth.account import views as allauth_views
 from allauth.account.adapter import get_adapter
 from django.contrib.auth.decorators import login_not_required
 from django.db import DatabaseError, connection
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import path
 from django.utils import timezone
@@ -23,6 +23,16 @@ class LoginView(allauth_views.LoginView):  # type: ignore[misc] # allauth ships 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         context: dict[str, Any] = super().get_context_data(**kwargs)
         return context | {"nobody_yet": not Person.objects.exists()}
+
+
+class PasswordChangeView(allauth_views.PasswordChangeView):  # type: ignore[misc] # allauth ships no types
+    """allauth's page, for people who have a password: others would be sent to a page that is off here."""
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if not self.request.user.has_usable_password():
+            raise Http404("no password to change")
+        answer: HttpResponseBase = super().dispatch(request, *args, **kwargs)
+        return answer
 
 
 @sensitive_post_parameters("password")
@@ -63,7 +73,7 @@ def healthz(request: HttpRequest) -> HttpResponse:
 urlpatterns = [
     path("accounts/login/", LoginView.as_view(), name="account_login"),
     path("accounts/logout/", allauth_views.logout, name="account_logout"),
-    path("accounts/password/change/", allauth_views.password_change, name="account_change_password"),
+    path("accounts/password/change/", PasswordChangeView.as_view(), name="account_change_password"),
     path("first-run/<str:token>/", first_admin, name="first_admin"),
     path("welcome/", welcome, name="welcome"),
     path("healthz", healthz, name="healthz"),

@@ -364,6 +364,15 @@ def test_changing_the_password_needs_the_old_one(ada: Person) -> None:
     assert ada.check_password(PASSWORD)
 
 
+def test_who_has_no_password_has_none_to_change(ada: Person) -> None:
+    client = Client()
+    login(client)
+    ada.set_unusable_password()
+    ada.save()
+    client.force_login(ada)
+    assert client.get("/accounts/password/change/").status_code == 404
+
+
 def test_a_lost_role_is_lost_at_once_and_a_disabled_person_is_out(ada: Person) -> None:
     client = Client()
     login(client)
