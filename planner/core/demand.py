@@ -30,7 +30,7 @@ class Slots:
     first_hour: IntArray
     hour_in_month: IntArray
 
-    def only(self, span: IntArray) -> "Slots":
+    def only(self, span: IntArray | slice) -> "Slots":
         """Return the slots at the given places, in their order."""
         return Slots(
             self.month[span],

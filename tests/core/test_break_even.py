@@ -133,6 +133,27 @@ def test_with_residual_the_servers_are_sold_at_that_month() -> None:
     assert 32 * (744 + 672 + 744 + 720) < 100_000 < 32 * (744 + 672 + 744 + 720 + 744)
 
 
+def test_with_residual_the_books_and_the_cash_meet_rent_in_the_same_month() -> None:
+    """A million for 8 GPUs against 20 an hour: the loss on sale (75 % over 36 months, 15 % over the next
+    24) runs ahead of rent until after month 60. Selling closes the books, so both views say the same.
+    """
+    server = make_owned(usd_capex_per_server=1_000_000.0, maintenance_share_per_year=0.0)
+    plan = make_plan(months=72, supplies=(server, make_on_demand(usd_per_gpu_hour=2.5)))
+    rent, expected = 0.0, None
+    for month, hours in enumerate(Horizon(plan.start, 72).hours(), start=1):
+        rent += 20.0 * hours
+        loss = np.interp(month, [0, 36, 60], [0.0, 750_000.0, 900_000.0])
+        if expected is None and loss <= rent:
+            expected = month
+    outcome = evaluate(plan)
+    for view in ("cash_usd", "amortized_usd"):
+        found = outcome.break_even_with_residual[view]
+        assert found is not None
+        assert found.month == expected
+    assert expected is not None
+    assert expected > 60
+
+
 @pytest.mark.parametrize("loan", [None, Loan(0.6, 0.08, 36)])
 def test_selling_at_the_horizon_gives_the_total(loan: Loan | None) -> None:
     """At the last month "with residual" is the plan's total; here the two cross just there.
