@@ -191,6 +191,14 @@ def test_break_even_utilization_of_a_commitment_is_its_price_over_on_demand() ->
     assert outcome.break_even_utilization_of_available == pytest.approx(0.65)
 
 
+def test_an_upfront_payment_counts_by_the_hours_inside_the_horizon() -> None:
+    """8,760 upfront for 8,760 hours is 1.00 an hour, a quarter of 4.00, over 6 months as over 12."""
+    reserved = make_reserved(payment="all_upfront", usd_per_gpu_hour=0.0, usd_upfront_per_gpu=8760.0)
+    for months in (6, 12):
+        outcome = evaluate(make_plan(months=months, supplies=(reserved, make_on_demand())))
+        assert outcome.break_even_utilization == pytest.approx(0.25)
+
+
 def test_break_even_utilization_of_servers() -> None:
     """12 months of 2027 without discounting: 280,000 less the resale share 0.75 is 70,000 fixed, and
     idle energy 2 kW * 0.10 * 8,760 h = 1,752. Load: (10 - 2) kW * 0.10 / (8 * 0.8) = 0.125 per GPU-hour.
