@@ -37,7 +37,7 @@ def price_answer(
     """Return what `name` starts at on each term; `cheapest` holds the lowest offer by term."""
     terms = [term for term in ORDER if term in cheapest]
     if not terms:
-        return Answer(f"No offer of {name} here states a price.", _extent(offers_found, offered))
+        return Answer(f"None of these offers of {name} states a price.", _extent(offers_found, offered))
     first, *others = terms
     main = f"{name} {WORDS[first]} starts at {_offer(cheapest[first])}"
     rest = "; ".join(f"{WORDS[term]} from {_offer(cheapest[term])}" for term in others)

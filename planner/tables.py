@@ -72,7 +72,7 @@ def _state(price: Price) -> SafeString | str:
     )
     if not price.state_reason:
         return pill
-    return format_html('{} <small class="muted">{}</small>', pill, price.state_reason)
+    return format_html('{} <small class="muted reason">{}</small>', pill, price.state_reason)
 
 
 def _as_of(price: Price) -> SafeString:

@@ -14,8 +14,8 @@ from costs.sources import SOURCES
 
 NAME = RegexValidator(r"^[\w][\w .:/-]*$", "Letters, digits, blanks and . : / - _ only.")
 HINTS = {
-    "provider": "The cloud that the file is about, where its name does not say so (skypilot_aws.csv does).",
-    "cluster": "Replaces the cluster in the file; leave it empty to take what the file says.",
+    "provider": "Of a SkyPilot catalogue, where the file's name does not say it (skypilot_aws.csv does).",
+    "cluster": "Of hourly use: replaces what the file says. Leave it empty to keep that.",
 }
 # set for the sample fleet alone, never by a person
 HIDDEN = frozenset({"sample"})
@@ -43,9 +43,10 @@ class UploadForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.label_suffix = ""
         source = self.fields["source"]
         assert isinstance(source, forms.ChoiceField)  # noqa: S101 # for the type checker: declared above
-        source.choices = uploadable()
+        source.choices = [("", "choose …"), *uploadable()]
         self.fields["file"].help_text = f"At most {filesizeformat(settings.UPLOAD_MAX_BYTES)}."
 
     def clean(self) -> dict[str, Any]:

@@ -199,7 +199,7 @@ def _answer(chosen: OfferFilter, offered: Sequence[prices.Offered], found: int) 
         example = most_widely_sold(offered)
         slugs = [example.slug] if example else []
         rows = rows.filter(sku__accelerator__slug__in=slugs)
-    name = names[slugs[0]] if len(slugs) == 1 else "Of these GPUs one"
+    name = names[slugs[0]] if len(slugs) == 1 else "One of these GPUs"
     return price_answer(name, prices.cheapest_by_term(rows), found, offered)
 
 
