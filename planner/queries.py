@@ -3,6 +3,7 @@
 A price that cannot be told stays None with a reason, so that the result names the gap.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ from planner.models import (
     Workload,
 )
 from planner.price_sources import PriceSource, Quotes, key_of, source_of
+
+SLUG = re.compile(r"[-a-zA-Z0-9_]+")
 
 
 @dataclass(frozen=True)
@@ -210,8 +213,8 @@ class UnknownScenarioError(LookupError):
 
 def scenarios_by_slug(slugs: Sequence[str]) -> list[Scenario]:
     """Return the scenarios of these addresses in their order, in one query; raise for one that is unknown."""
-    # SQLite cannot take text with lone surrogates, and no address has any
-    asked = [slug for slug in slugs if slug.isascii()]
+    # databases refuse NUL and lone surrogates, and no address has any
+    asked = [slug for slug in slugs if SLUG.fullmatch(slug)]
     found = {scenario.slug: scenario for scenario in Scenario.objects.filter(slug__in=asked)}
     for slug in slugs:
         if slug not in found:

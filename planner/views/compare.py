@@ -79,7 +79,7 @@ def save(request: HttpRequest) -> HttpResponse:
     best = comparison.answer.letter or comparison.columns[-1].letter
     letters = [(column.letter, f"{column.letter} {column.name}") for column in comparison.columns]
     form = SaveAsForm(
-        request.POST or None,
+        request.POST if request.method == "POST" else None,
         letters=letters,
         initial={"letter": best, "name": suggested_name(comparison, best)},
     )

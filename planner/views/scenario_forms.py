@@ -33,7 +33,8 @@ def scenario_new(request: HttpRequest) -> HttpResponse:
     now = timezone.now()
     as_of = data_date(now).as_of
     gpus = list(dict.fromkeys((row.slug, row.name) for row in prices.on_offer()))
-    form = WizardForm(request.POST or None, gpus=gpus, places=places(as_of), initial={"growth": 0})
+    data = request.POST if request.method == "POST" else None
+    form = WizardForm(data, gpus=gpus, places=places(as_of), initial={"growth": 0})
     if request.method == "POST" and form.is_valid():
         slugs = _made(request, form, as_of, now)
         if slugs:
