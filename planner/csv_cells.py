@@ -26,13 +26,16 @@ class Column:
 
 
 class _Lines:
-    """Keep the last line that a csv writer wrote, so that it can be handed on."""
+    """Keep the last line that a csv writer wrote, ended by LF, so that it can be handed on.
+
+    The writer ends lines by CR LF: with LF alone it would leave a CR inside a cell unquoted.
+    """
 
     def __init__(self) -> None:
         self.line = ""
 
     def write(self, line: str) -> int:
-        self.line = line
+        self.line = line.removesuffix("\r\n") + "\n"
         return len(line)
 
 
@@ -89,7 +92,7 @@ def csv_lines(
     if sep not in SEPARATORS or dec not in DECIMAL_MARKS:
         raise ValueError(f"sep={sep!r} dec={dec!r}: one of {SEPARATORS} and one of {DECIMAL_MARKS}")
     out = _Lines()
-    writer = csv.writer(out, delimiter=sep, lineterminator="\n")
+    writer = csv.writer(out, delimiter=sep, lineterminator="\r\n")
     writer.writerow([column.name for column in columns])
     yield (BYTE_ORDER_MARK if bom else "") + out.line
     kinds = [column.kind for column in columns]

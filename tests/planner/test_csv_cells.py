@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from planner.csv_cells import Column, csv_lines, number_cell, original_text, text_cell, time_cell, write_rows
@@ -85,6 +85,7 @@ def test_any_text_comes_back(text):
     assert text_cell(text)[:1] not in set("=+-@\t\r\n\0")
 
 
+@example([("\r", None), ("a\rb", 1), ("a\nb", 2), ('a"b', 3)])
 @given(st.lists(st.tuples(TEXT, st.none() | st.integers(-(10**9), 10**9)), max_size=5))
 def test_a_file_read_by_the_csv_module_gives_the_rows_back(rows):
     columns = [Column("name"), Column("total_usd", "number")]
