@@ -136,9 +136,12 @@ class Postgres(Server):
     def url(self) -> str:
         return f"postgres://planner@127.0.0.1:{self.port}/postgres"
 
-    def database(self, name: str) -> str:
-        """Make an empty database and return its address."""
-        sql = [f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)', f'CREATE DATABASE "{name}"']
+    def database(self, name: str, template: str = "template1") -> str:
+        """Make a database, empty or like another one that nobody is using, and return its address."""
+        sql = [
+            f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)',
+            f'CREATE DATABASE "{name}" TEMPLATE "{template}"',
+        ]
         for command in sql:
             subprocess.run(
                 [self.programs / "psql", "-X", "-q", "-h", "127.0.0.1", "-p", str(self.port), "-U", "planner",

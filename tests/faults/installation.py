@@ -112,7 +112,8 @@ class Copy:
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
-    def prepare(self) -> None:
+    def migrate(self) -> None:
+        """Make the tables in the empty database."""
         self.folder.mkdir(exist_ok=True)
         self.run("manage.py", "migrate", "--skip-checks", "-v", "0")
 
@@ -157,9 +158,14 @@ class Copy:
         told = self.run("-m", "tests.faults.order", kind, json.dumps(params), *keys)
         return [int(line) for line in told.split()]
 
-    def order_file(self, path: Path, *keys: str) -> list[int]:
-        params = {"source": "utilization_csv", "file": str(path), "params": {}}
-        return self.order("ingest", params, *(keys or (path.name,)))
+    def order_files(self, *paths: Path, keys: tuple[str, ...] = ("",)) -> list[int]:
+        """Put each file in the queue, once for each key."""
+        params = {"source": "utilization_csv", "files": [str(path) for path in paths], "params": {}}
+        return self.order("ingest", params, *keys)
+
+    def clusters(self, count: int, rows: int) -> list[int]:
+        """Order the ingest of some files, each of a cluster of its own."""
+        return self.order_files(*[self.file(f"cluster-{n}", rows, seed=n) for n in range(count)])
 
     def query(self, sql: str) -> list[tuple[Any, ...]]:
         """Ask the database, past our own code."""
@@ -185,7 +191,7 @@ class Copy:
         while not all(self.jobs()[pk][0] in TERMINAL for pk in ids):
             if time.monotonic() > end:
                 pytest.fail(f"stuck after {seconds:g} s: {self.jobs()}\n{self.logs()}")
-            time.sleep(0.1)
+            time.sleep(0.2)
 
     def wait_until_running(self, ids: list[int], seconds: float = 30) -> int | None:
         """Return a job that is running and may be hit once more; None when all have ended."""
@@ -198,7 +204,7 @@ class Copy:
                     return pk
             if all(found[pk][0] in TERMINAL for pk in ids):
                 return None
-            time.sleep(0.02)
+            time.sleep(0.05)
         pytest.fail(f"nothing runs: {self.jobs()}\n{self.logs()}")
 
     def logs(self) -> str:

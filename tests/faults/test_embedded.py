@@ -10,17 +10,8 @@ pytestmark = pytest.mark.fault
 ROWS = 8_000
 
 
-def files(copy: Copy, count: int) -> list[int]:
-    """Order the ingest of some files, each of a cluster of its own."""
-    return [
-        job
-        for number in range(count)
-        for job in copy.order_file(copy.file(f"cluster-{number}", ROWS, seed=number))
-    ]
-
-
 def test_f01_workers_killed_at_random_moments_lose_and_double_nothing(embedded: Copy) -> None:
-    ids = files(embedded, max(4, FAULTS // 2))
+    ids = embedded.clusters(max(4, FAULTS // 2), ROWS)
     embedded.worker()
     embedded.worker()
     assert kill_at_random(embedded, ids, FAULTS, seed=1) == FAULTS
@@ -31,7 +22,7 @@ def test_f01_workers_killed_at_random_moments_lose_and_double_nothing(embedded: 
 
 def test_f02_a_job_that_kills_its_worker_ends_after_five_attempts(embedded: Copy) -> None:
     (job,) = embedded.order("kills_its_worker", {}, "poison")
-    after = embedded.order_file(embedded.file("cluster", 50, seed=1))
+    after = embedded.order_files(embedded.file("cluster", 50, seed=1))
     worker = embedded.worker()
     end = time.monotonic() + 60
     while embedded.jobs()[job][0] != "failed" and time.monotonic() < end:
@@ -49,7 +40,7 @@ def test_f02_a_job_that_kills_its_worker_ends_after_five_attempts(embedded: Copy
 
 
 def test_f03_two_jobs_on_one_file_publish_it_once(embedded: Copy) -> None:
-    ids = embedded.order_file(embedded.file("cluster", ROWS, seed=1), "first", "second")
+    ids = embedded.order_files(embedded.file("cluster", ROWS, seed=1), keys=("first", "second"))
     embedded.worker()
     embedded.worker()
     embedded.wait_for(ids, 60)
@@ -67,7 +58,7 @@ def test_f04_a_job_longer_than_its_lease_runs_once(embedded: Copy) -> None:
 
 
 def test_f20_the_only_process_killed_and_started_again_goes_on_by_itself(embedded: Copy) -> None:
-    ids = files(embedded, max(3, FAULTS // 2))
+    ids = embedded.clusters(max(3, FAULTS // 2), ROWS)
     embedded.worker()
     assert kill_at_random(embedded, ids, FAULTS, seed=20) == FAULTS
     embedded.wait_for(ids, 60 + 5 * FAULTS)
@@ -75,7 +66,7 @@ def test_f20_the_only_process_killed_and_started_again_goes_on_by_itself(embedde
 
 
 def test_f13_a_worker_told_to_stop_hands_its_job_back_and_loses_no_attempt(embedded: Copy) -> None:
-    ids = files(embedded, 2)
+    ids = embedded.clusters(2, ROWS)
     worker = embedded.worker()
     for _ in range(3):
         if embedded.wait_until_running(ids) is None:
@@ -92,7 +83,7 @@ def test_f13_a_worker_told_to_stop_hands_its_job_back_and_loses_no_attempt(embed
 
 
 def test_f14_a_worker_that_slept_past_its_lease_writes_nothing_more(embedded: Copy) -> None:
-    (job,) = files(embedded, 1)
+    (job,) = embedded.clusters(1, ROWS)
     sleeper = embedded.worker()
     embedded.wait_until_running([job])
     time.sleep(0.3)

@@ -9,16 +9,7 @@ from ..services import Postgres, RedisServer, make_redis
 from .installation import FAULTS, Copy, kill_at_random
 
 pytestmark = [pytest.mark.fault, pytest.mark.services]
-ROWS = 8_000
-
-
-def files(copy: Copy, count: int) -> list[int]:
-    """Order the ingest of some files, each of a cluster of its own."""
-    return [
-        job
-        for number in range(count)
-        for job in copy.order_file(copy.file(f"cluster-{number}", ROWS, seed=number))
-    ]
+ROWS = 6_000
 
 
 def until(is_so: Callable[[], bool], seconds: float, what: str) -> None:
@@ -38,7 +29,7 @@ def deliver(copy: Copy, ids: list[int]) -> None:
 
 
 def test_f01_workers_killed_at_random_moments_lose_and_double_nothing(served: Copy) -> None:
-    ids = files(served, max(4, FAULTS // 2))
+    ids = served.clusters(max(4, FAULTS // 2), ROWS)
     served.scheduler()
     served.worker()
     served.worker()
@@ -50,7 +41,7 @@ def test_f01_workers_killed_at_random_moments_lose_and_double_nothing(served: Co
 
 def test_f02_a_job_that_kills_its_child_process_ends_after_five_attempts(served: Copy) -> None:
     (job,) = served.order("kills_its_worker", {}, "poison")
-    after = served.order_file(served.file("cluster", 50, seed=1))
+    after = served.order_files(served.file("cluster", 50, seed=1))
     served.scheduler()
     served.worker()
     served.wait_for([job, *after], 90)
@@ -61,7 +52,7 @@ def test_f02_a_job_that_kills_its_child_process_ends_after_five_attempts(served:
 
 
 def test_f03_messages_that_come_twice_and_two_jobs_on_one_file_publish_it_once(served: Copy) -> None:
-    ids = served.order_file(served.file("cluster", ROWS, seed=1), "first", "second")
+    ids = served.order_files(served.file("cluster", ROWS, seed=1), keys=("first", "second"))
     deliver(served, ids)
     served.scheduler()
     served.worker()
@@ -92,10 +83,10 @@ def test_f05_redis_stopped_while_a_job_runs_and_started_empty_costs_nothing(
     served.scheduler()
     worker = served.worker()
     served.wait_until_running([running])
-    waiting = files(served, 2)
+    waiting = served.clusters(2, ROWS)
     redis_server.stop()
     asked = time.monotonic()
-    while_away = served.order_file(served.file("asked-while-away", 50, seed=9))
+    while_away = served.order_files(served.file("asked-while-away", 50, seed=9))
     assert served.jobs()[while_away[0]][0] == "queued", "it is in the database, whatever the broker does"
     time.sleep(max(0.0, 6 - (time.monotonic() - asked)))
     redis_server.forget()
@@ -104,7 +95,7 @@ def test_f05_redis_stopped_while_a_job_runs_and_started_empty_costs_nothing(
         worker.start()
     served.wait_for([running, *waiting, *while_away], 90)
     assert served.jobs()[running][0] == "done"
-    later = served.order_file(served.file("later", 50, seed=10))
+    later = served.order_files(served.file("later", 50, seed=10))
     served.wait_for(later, 60)
     served.check([*waiting, *while_away, *later])
 
@@ -139,7 +130,7 @@ def test_f10_a_worker_refuses_a_redis_that_may_drop_the_queue(served: Copy) -> N
 def test_f21_postgresql_that_crashes_under_load_loses_and_doubles_nothing(
     served: Copy, postgres: Postgres
 ) -> None:
-    ids = files(served, max(4, FAULTS // 2))
+    ids = served.clusters(max(4, FAULTS // 2), ROWS)
     served.scheduler()
     served.worker()
     served.worker()
