@@ -63,6 +63,7 @@ function query() {
 }
 
 async function ask(kind) {
+  form.dataset.state = "moving";
   if (isAsking) {
     if (waiting !== "rest" || kind === "rest") waiting = kind;
     return;
@@ -83,6 +84,7 @@ async function ask(kind) {
   }
   isAsking = false;
   if (waiting) ask(waiting);
+  else if (kind === "rest") form.dataset.state = "rest";
 }
 
 function take(answer, kind) {

@@ -1,0 +1,91 @@
+"""Every page, light and dark, wide and narrow: accessible, silent, on its own origin, no sideways scroll."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+pytestmark = pytest.mark.browser
+
+SCREENS = [(1440, "light"), (1440, "dark"), (390, "light"), (390, "dark")]
+
+
+def compared(page) -> str:
+    """Return the address of the comparison that the Overview links to."""
+    page.goto("/")
+    return page.get_by_role("link", name="Compare scenarios").get_attribute("href")
+
+
+def first_link(page, where: str, pattern: str) -> str:
+    page.goto(where)
+    return page.locator(f"main a[href^='{pattern}']").first.get_attribute("href")
+
+
+PAGES = {
+    "overview": lambda page: "/",
+    "prices": lambda page: "/prices/",
+    "scenarios": lambda page: "/scenarios/",
+    "new scenario": lambda page: "/scenarios/new/",
+    "scenario": lambda page: first_link(page, compared(page), "/scenarios/"),
+    "edit scenario": lambda page: PAGES["scenario"](page) + "edit/",
+    "compare": compared,
+    "compare, amortized": lambda page: compared(page) + "&view=amortized",
+    "compare for paper": lambda page: compared(page) + "&view=print",
+    "choose what to compare": lambda page: "/compare/",
+    "save as": lambda page: compared(page).replace("/compare/", "/compare/save/"),
+    "sources": lambda page: "/data/",
+    "run": lambda page: first_link(page, "/data/", "/data/runs/"),
+    "upload": lambda page: "/data/upload/",
+    "not found": lambda page: "/scenarios/nothing-here/",
+    "change password": lambda page: "/accounts/password/change/",
+}
+
+
+@pytest.mark.parametrize(("width", "scheme"), SCREENS, ids=str)
+@pytest.mark.parametrize("name", PAGES)
+def test_page(open_as_planner, name, width, scheme):
+    page, watch = open_as_planner(width, scheme)
+    address = PAGES[name](page)
+    watch.errors.clear()
+    answer = page.goto(address)
+    page.wait_for_load_state("networkidle")
+    assert answer.status == (404 if name == "not found" else 200)
+    if name == "not found":  # the browser itself reports the status
+        watch.errors = [error for error in watch.errors if "404" not in error]
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+    watch.assert_clean(page)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_login(browser, site, scheme):
+    page = browser.new_page(base_url=site.url, color_scheme=scheme)
+    page.goto("/prices/")
+    assert "/accounts/login/" in page.url
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+    page.close()
+
+
+def test_the_theme_switch_is_remembered_without_a_cookie(open_as_planner):
+    page, watch = open_as_planner(scheme="light")
+    page.goto("/")
+    before = page.context.cookies()
+    page.get_by_role("button", name="Switch to dark").click()
+    page.goto("/prices/")
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(15, 18, 22)"
+    assert len(page.context.cookies()) == len(before)
+    watch.assert_clean(page)
+
+
+def test_everything_is_reached_by_keyboard_with_a_visible_focus(open_as_planner):
+    page, _ = open_as_planner()
+    page.goto("/")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip-link"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+    for _ in range(8):
+        page.keyboard.press("Tab")
+        width = page.evaluate("getComputedStyle(document.activeElement).outlineWidth")
+        assert width == "2px"
