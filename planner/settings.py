@@ -35,14 +35,14 @@ def _list(name: str) -> list[str]:
     return [part.strip() for part in os.environ.get(name, "").split(",") if part.strip()]
 
 
-def _seconds(name: str, default: float) -> float:
+def _seconds(name: str, default: float, least: float = 0.001) -> float:
     text = os.environ.get(name, str(default))
     try:
         value = float(text)
     except ValueError:
         value = -1.0
-    if not 0 < value < 1e6:
-        raise ImproperlyConfigured(f"{name}={text!r}: write a number of seconds above 0")
+    if not least <= value < 1e6:
+        raise ImproperlyConfigured(f"{name}={text!r}: write a number of seconds, {least:g} or more")
     return value
 
 
@@ -195,7 +195,7 @@ JOB_KINDS = {  # what runs for each kind of job: a function that takes the claim
     "sample": "planner.sample.run_load",
 }
 INGEST_CHUNK_ROWS = 2_000
-INGEST_CHUNK_PAUSE_SECONDS = float(os.environ.get("INGEST_CHUNK_PAUSE_SECONDS", "0"))
+INGEST_CHUNK_PAUSE_SECONDS = _seconds("INGEST_CHUNK_PAUSE_SECONDS", 0, least=0)
 
 UPLOAD_MAX_BYTES = 64 * 1024 * 1024
 DECOMPRESSED_MAX_BYTES = 512 * 1024 * 1024
