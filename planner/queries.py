@@ -12,6 +12,7 @@ from decimal import Decimal
 
 from django.db.models import OuterRef, QuerySet, Subquery
 
+from costs.models import Accelerator
 from costs.queries import prices
 from planner.core import plan as core
 from planner.models import (
@@ -35,6 +36,8 @@ class LoadedPlan:
     revision: Revision
     plan: core.Plan
     sources: tuple[PriceSource, ...]
+    gpu_name: str  # of the accelerator; its slug where it is not on file
+    gpu_power_w: Decimal | None
 
     @property
     def runs(self) -> tuple[int, ...]:
@@ -67,7 +70,8 @@ def load_plans(revisions: Iterable[Revision], as_of: datetime) -> list[LoadedPla
     chosen = list(revisions)
     keys = {key_of(supply.price) for r in chosen for supply in rented(r) if supply.price.is_key}
     quotes = prices.prices_on(keys, as_of)
-    return [_loaded(revision, quotes) for revision in chosen]
+    gpus = {gpu.slug: gpu for gpu in Accelerator.objects.filter(slug__in={r.gpu_model for r in chosen})}
+    return [_loaded(revision, quotes, gpus.get(revision.gpu_model)) for revision in chosen]
 
 
 def supplies_of(revision: Revision) -> list[OwnedSupply | ReservedSupply | OnDemandSupply | SpotSupply]:
@@ -80,7 +84,7 @@ def rented(revision: Revision) -> list[ReservedSupply | OnDemandSupply | SpotSup
     return [*revision.reserved.all(), *revision.on_demand.all(), *revision.spot.all()]
 
 
-def _loaded(revision: Revision, quotes: Quotes) -> LoadedPlan:
+def _loaded(revision: Revision, quotes: Quotes, gpu: Accelerator | None) -> LoadedPlan:
     supplies: list[core.Supply] = []
     sources: list[PriceSource] = []
     seen: Counter[str] = Counter()
@@ -102,7 +106,13 @@ def _loaded(revision: Revision, quotes: Quotes) -> LoadedPlan:
         price_drift_per_month=change_per_month(float(revision.price_change_per_year)),
         currency=revision.currency,
     )
-    return LoadedPlan(revision, plan, tuple(sources))
+    return LoadedPlan(
+        revision,
+        plan,
+        tuple(sources),
+        gpu_name=gpu.name if gpu is not None else revision.gpu_model,
+        gpu_power_w=gpu.power_w if gpu is not None else None,
+    )
 
 
 def change_per_month(change_per_year: float) -> float:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
-from decimal import Decimal
 from urllib.parse import urlencode
 
 import numpy as np
@@ -70,7 +69,6 @@ def scenario_result(
     loaded: LoadedPlan,
     view: ViewName,
     as_of: DataDate,
-    gpu_power_w: Decimal | None,
     asked: dict[str, str],
 ) -> ScenarioResult:
     """Return the result of one revision at a data date; `asked` is the address besides the view."""
@@ -98,7 +96,7 @@ def scenario_result(
         notes=outcome.notes,
         sources=tuple(source_lines(subject)),
         runs=loaded.runs,
-        assumptions=tuple(assumption_lines(loaded.revision, gpu_power_w)),
+        assumptions=tuple(assumption_lines(loaded.revision, loaded.gpu_power_w)),
         query=_query({**asked, "view": view}),
         explanations=Explanations([subject], view, None),
     )
@@ -170,11 +168,11 @@ def first_unmet_month(outcome: Outcome) -> date | None:
 
 
 def _against_on_demand(outcome: Outcome, view: View) -> str:
-    """Return the difference to staying on demand, only where both do the same work."""
+    """Return the difference to all demand at the reference price, only where both do the same work."""
     found, total = outcome.break_even[view], outcome.total[view]
     baseline = float(outcome.cumulative[f"baseline_{view}"].iloc[-1])
     if found is None or found.same_as_baseline or total is None or outcome.unmet_gpu_hours:
         return ""
     change = baseline - total
     word = "less" if change >= 0 else "more"
-    return f": {usd_short(abs(change), outcome.plan.currency)} {word} than staying on demand"
+    return f": {usd_short(abs(change), outcome.plan.currency)} {word} than renting all of it on demand"

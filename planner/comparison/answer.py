@@ -147,7 +147,7 @@ def _measured_part(use: FleetUse, set_share: float | None) -> tuple[Part, ...]:
 
 def _month_part(subject: Subject, view: ViewName) -> tuple[Part, ...]:
     found = subject.outcome.break_even[CORE_VIEWS[view]]
-    if found is None or found.same_as_baseline:
+    if found is None or found.same_as_baseline or subject.is_metered:
         return ()
     text = break_even_text(found, subject.plan.months)
     unmet = f", with {gpu_hours(found.unmet_gpu_hours)} unserved by then" if found.unmet_gpu_hours else ""

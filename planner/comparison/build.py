@@ -134,7 +134,7 @@ class _Builder:
         plan, base = self.base.plan, self.base
         columns = tuple(self._column(one) for one in self.subjects)
         found = sliders(self.subjects, base.letter, self.overrides, self.use, self.fleet_gpus)
-        models = {one.plan.gpu_model for one in self.subjects}
+        models = {one.loaded.gpu_name for one in self.subjects}
         util = self.overrides.get("util")
         return Comparison(
             view=self.view,
@@ -144,7 +144,7 @@ class _Builder:
             is_frozen=self.date.is_frozen,
             is_sample=base.scenario.is_sample,
             currency=plan.currency,
-            gpu_model=plan.gpu_model if len(models) == 1 else "",
+            gpu_model=base.loaded.gpu_name if len(models) == 1 else "",
             start=plan.start,
             months=plan.months,
             columns=columns,

@@ -25,6 +25,9 @@ KIND_LABELS: Mapping[SupplyKind, str] = {
 }
 
 
+COMMITTED_KINDS: frozenset[SupplyKind] = frozenset({"owned", "reserved"})
+
+
 def card(subject: Subject, column: Column, base: Subject, view: ViewName, base_currency: str) -> Card:
     """Return the card of one scenario."""
     outcome, core_view, letter = subject.outcome, CORE_VIEWS[view], subject.letter
@@ -80,10 +83,12 @@ def _mix_text(mix: tuple[MixPart, ...]) -> str:
 def break_even_figure(outcome: Outcome, view: ViewName, explain: str = "") -> Figure:
     """Return the break-even month against staying on demand, resale not counted."""
     found = outcome.break_even[CORE_VIEWS[view]]
+    if not _kinds(outcome) & COMMITTED_KINDS:
+        return not_applicable("nothing is bought or committed to")
     if found is None:
         return Figure(None, "unknown", _why_unknown(outcome), explain)
     if found.same_as_baseline:
-        return not_applicable("this is staying on demand")
+        return not_applicable("the plan costs what staying on demand costs")
     return Figure(
         None if found.month is None else float(found.month),
         break_even_text(found, outcome.plan.months),
@@ -118,12 +123,12 @@ def _pays_above(outcome: Outcome, letter: Letter) -> Figure:
     if share is not None:
         text = f"{percent(share)}{NBSP}util." if share <= 1.0 else "no utilization"
         return Figure(share, text, "" if share <= 1.0 else f"break-even is at {percent(share)}", explain)
-    if outcome.gaps and any(kind in ("owned", "reserved") for kind in _kinds(outcome)):
+    if outcome.gaps and _kinds(outcome) & COMMITTED_KINDS:
         return Figure(None, "unknown", _why_unknown(outcome), explain)
     return Figure(None, NOT_APPLICABLE)
 
 
-def _kinds(outcome: Outcome) -> set[str]:
+def _kinds(outcome: Outcome) -> set[SupplyKind]:
     return {supply.kind for supply in outcome.plan.supplies}
 
 

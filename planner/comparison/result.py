@@ -276,7 +276,7 @@ class Comparison:
     is_frozen: bool  # as_of stands in the address
     is_sample: bool
     currency: str
-    gpu_model: str  # slug of the base's accelerator, "" where the scenarios differ
+    gpu_model: str  # name of the accelerator, "" where the scenarios differ
     start: date
     months: int  # common to all scenarios
     columns: tuple[Column, ...]

@@ -89,10 +89,10 @@ def _marks(subject: Subject, view: ViewName, months: tuple[date, ...]) -> list[M
     cumulative = known(subject.outcome.cumulative[CORE_VIEWS[view]].to_numpy(dtype=float))
     marks = []
     found = subject.outcome.break_even[CORE_VIEWS[view]]
-    if found is not None and found.month is not None and not found.same_as_baseline:
+    if not subject.is_metered and found is not None and found.month is not None:
         value = cumulative[found.month - 1]
         if value is not None and found.month > 1:
-            text = f"{subject.letter} below on demand from {month(months[found.month - 1])}"
+            text = f"{subject.letter} pays from {month(months[found.month - 1])}"
             marks.append(Mark(subject.letter, months[found.month - 1], value, text))
     for supply in subject.plan.supplies:
         if isinstance(supply, Owned):

@@ -9,7 +9,7 @@ from planner.comparison.result import LETTERS, Letter, Slider
 from planner.core.plan import Owned, Plan
 from planner.plan_cache import FleetUse
 from planner.queries import LoadedPlan
-from planner.templatetags.units import NBSP, SYMBOLS, day, percent, percent_signed
+from planner.templatetags.units import NBSP, SYMBOLS, day, percent, percent_signed, usd
 
 SAME = 1e-9
 
@@ -196,7 +196,18 @@ def _capex_hint(loaded: Mapping[Letter, LoadedPlan]) -> str:
         for source in one.sources:
             if source.supply in owned:
                 dated = f", {day(source.as_of)}" if source.as_of is not None else ""
-                return f"{letter}: {source.reason or source.text}{dated}"
+                return (
+                    f"{letter}: {source.reason or source.text}{dated}{_other_capex(one.plan, source.supply)}"
+                )
+    return ""
+
+
+def _other_capex(plan: Plan, name: str) -> str:
+    """Return what is bought besides the servers, which the slider does not move."""
+    for supply in plan.supplies:
+        if isinstance(supply, Owned) and supply.name == name and supply.usd_other_capex_per_server:
+            per_gpu = usd(supply.usd_other_capex_per_server / supply.gpus_per_server, plan.currency)
+            return f"; network and installation come on top, {per_gpu} per GPU"
     return ""
 
 

@@ -35,7 +35,8 @@ class Editor:
     ) -> None:
         self.base, self._data = base, data
         options: dict[str, Any] = {"data": data} if data is not None else {}
-        self.plan = PlanForm(gpu_models=gpu_models, initial=_plan_initial(base), **options)
+        self.plan = PlanForm(gpu_models=gpu_models, initial=_plan_initial(base), label_suffix="", **options)
+        options["form_kwargs"] = {"label_suffix": ""}
         self.workloads = WorkloadSet(prefix="workload", initial=_workloads_initial(base), **options)
         self.owned = OwnedSet(prefix="owned", initial=_owned_initial(base), **options)
         self.rented = RentedSet(prefix="rented", initial=_rented_initial(base), **options)

@@ -115,12 +115,12 @@ class RentedForm(forms.Form):
         label="GPUs reserved", min_value=1, max_value=MOST_GPUS, required=False, help_text="Reserved only."
     )
     start = DayField(label="Term starts", required=False)
-    salvage_share = PercentField(
-        label="Salvage, % of what is prepaid at the end", least=0, most=100, initial=Decimal(0)
-    )
     term_months = forms.IntegerField(label="Term, months", min_value=1, max_value=120, required=False)
     payment = forms.ChoiceField(
         label="Payment", choices=ReservedSupply.Payment.choices, initial="no_upfront", required=False
+    )
+    salvage_share = PercentField(
+        label="Salvage, % of what is prepaid at the end", least=0, most=100, initial=Decimal(0)
     )
 
     def clean(self) -> dict[str, Any]:

@@ -81,6 +81,7 @@ def save(request: HttpRequest) -> HttpResponse:
     form = SaveAsForm(
         request.POST if request.method == "POST" else None,
         letters=letters,
+        label_suffix="",
         initial={"letter": best, "name": suggested_name(comparison, best)},
     )
     if request.method == "POST" and form.is_valid():

@@ -1,6 +1,7 @@
 """Making and editing plans."""
 
 from datetime import datetime
+from decimal import Decimal
 
 from django.contrib import messages
 from django.db import transaction
@@ -10,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from costs.models import Accelerator
-from costs.queries import prices
+from costs.queries import prices, utilization
 from planner.changes import changes_between
 from planner.core.evaluate import evaluate
 from planner.forms.editor import Editor
@@ -34,7 +35,7 @@ def scenario_new(request: HttpRequest) -> HttpResponse:
     as_of = data_date(now).as_of
     gpus = list(dict.fromkeys((row.slug, row.name) for row in prices.on_offer()))
     data = request.POST if request.method == "POST" else None
-    form = WizardForm(data, gpus=gpus, places=places(as_of), initial={"growth": 0})
+    form = WizardForm(data, gpus=gpus, places=places(as_of), initial=_measured(as_of), label_suffix="")
     if request.method == "POST" and form.is_valid():
         slugs = _made(request, form, as_of, now)
         if slugs:
@@ -63,6 +64,15 @@ def scenario_edit(request: HttpRequest, slug: str) -> HttpResponse:
         except ValueError as refused:
             editor.plan.add_error(None, str(refused))
     return _editor_page(request, scenario, editor, newest, as_of, changed)
+
+
+def _measured(as_of: datetime) -> dict[str, Decimal]:
+    """Return what the fleet's own measurement answers already."""
+    found = utilization.measured(sample=False, as_of=as_of)
+    if found is None:
+        return {"growth": Decimal(0)}
+    growth = Decimal(str(round(found.growth_per_month or 0.0, 4)))
+    return {"gpus_busy": found.busy_gpus.quantize(Decimal("0.1")), "growth": growth}
 
 
 def _made(request: HttpRequest, form: WizardForm, as_of: datetime, now: datetime) -> list[str]:

@@ -10,7 +10,6 @@ from django.urls import path, reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from costs.models import Accelerator
 from planner.comparison.address import Address, moment_text, read_address
 from planner.downloads import Download, download, file_name, known_format
 from planner.exports import FORMATS, LIST_COLUMNS, list_file_rows, read_style, result_file, result_name
@@ -127,11 +126,10 @@ def _result(request: HttpRequest, slug: str, known: tuple[str, ...]) -> tuple[Sc
     notices = [*ignored_notice(unknown_parameters(request, known)), *asked.notices]
     date = data_date(timezone.now(), asked.as_of)
     loaded = loaded_plans([_revision(request, scenario, notices)], date)[0]
-    power = Accelerator.objects.filter(slug=loaded.plan.gpu_model).values_list("power_w", flat=True).first()
     kept = {"rev": request.GET.get("rev", "") and str(loaded.revision.number)}
     if asked.as_of is not None:
         kept["as_of"] = moment_text(asked.as_of)
-    return scenario_result(scenario, loaded, asked.view, date, power, kept), notices
+    return scenario_result(scenario, loaded, asked.view, date, kept), notices
 
 
 def _asked(request: HttpRequest) -> Address:

@@ -169,9 +169,9 @@ def test_many_plans_take_as_many_queries_as_one(django_assert_num_queries):
             make_scenario(supplies=[make_on_demand(price=make_key()), make_spot(price=price), make_owned()])
 
     make(1)
-    # revisions, workloads, owned, reserved, on demand and its prices, spot and its prices, the quotes
-    with django_assert_num_queries(9):
+    # revisions, workloads, owned, reserved, on demand and its prices, spot and its prices, quotes, accelerators
+    with django_assert_num_queries(10):
         load_plans(newest_revisions(Scenario.objects.all()), AS_OF)
     make(5)
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(10):
         load_plans(newest_revisions(Scenario.objects.all()), AS_OF)

@@ -208,7 +208,7 @@ class TestResult:
         result = viewer_client.get(f"/scenarios/{scenario.slug}/").context["result"]
         assert result.answer == (
             "Own costs $100\u00a0k over 12 months from Jan\u00a02027, $1.43 per useful GPU-hour: "
-            "$180\u00a0k less than staying on demand."
+            "$180\u00a0k less than renting all of it on demand."
         )
         # straight line over 60 months to a residual of nothing: a fifth in the first year, and the rest
         # is a loss when the horizon ends with nothing credited
