@@ -12,22 +12,10 @@ from statistics import median
 from typing import Any
 
 import numpy as np
-from django.db.models import (
-    Case,
-    Count,
-    DecimalField,
-    F,
-    Func,
-    IntegerField,
-    Max,
-    Min,
-    Q,
-    QuerySet,
-    Sum,
-    When,
-)
+from django.db.models import Case, Count, DecimalField, F, Max, Min, Q, QuerySet, Sum, When
 
 from costs.models import Utilization
+from costs.queries.utc_buckets import HourOfWeek, UtcYear, WeekNumber
 
 GPU_HOUR_STEP = Decimal("0.0001")  # SQLite adds decimals in binary: every sum is quantised to this
 HOURS_PER_WEEK = 168
@@ -85,49 +73,6 @@ class Extent:
     clusters: tuple[str, ...]
     pools: tuple[str, ...]
     rows: int
-
-
-class _WeekNumber(Func):
-    """Weeks since Monday 5 January 1970, in plain SQL: Django's own truncation calls Python for each row."""
-
-    output_field = IntegerField()
-
-    def as_sqlite(self, compiler: Any, connection: Any, **extra: Any) -> Any:
-        template = "((CAST(strftime('%%%%s', %(expressions)s) AS INTEGER) - 345600) / 604800)"
-        return self.as_sql(compiler, connection, template=template, **extra)
-
-    def as_postgresql(self, compiler: Any, connection: Any, **extra: Any) -> Any:
-        template = "FLOOR((EXTRACT(EPOCH FROM %(expressions)s) - 345600) / 604800)::int"
-        return self.as_sql(compiler, connection, template=template, **extra)
-
-
-class _HourOfWeek(Func):
-    """Hours since Monday 00:00 UTC, 0 to 167, in plain SQL."""
-
-    output_field = IntegerField()
-
-    def as_sqlite(self, compiler: Any, connection: Any, **extra: Any) -> Any:
-        template = "((CAST(strftime('%%%%s', %(expressions)s) AS INTEGER) - 345600) / 3600 %%%% 168)"
-        return self.as_sql(compiler, connection, template=template, **extra)
-
-    def as_postgresql(self, compiler: Any, connection: Any, **extra: Any) -> Any:
-        template = "((EXTRACT(EPOCH FROM %(expressions)s)::bigint - 345600) / 3600 %%%% 168)::int"
-        return self.as_sql(compiler, connection, template=template, **extra)
-
-
-class _UtcYear(Func):
-    """The calendar year in UTC, in plain SQL."""
-
-    output_field = IntegerField()
-
-    def as_sqlite(self, compiler: Any, connection: Any, **extra: Any) -> Any:
-        return self.as_sql(
-            compiler, connection, template="CAST(strftime('%%%%Y', %(expressions)s) AS INTEGER)", **extra
-        )
-
-    def as_postgresql(self, compiler: Any, connection: Any, **extra: Any) -> Any:
-        template = "EXTRACT(YEAR FROM %(expressions)s AT TIME ZONE 'UTC')::int"
-        return self.as_sql(compiler, connection, template=template, **extra)
 
 
 def has_data(*, sample: bool) -> bool:
@@ -193,7 +138,7 @@ def yearly(
     rows = _rows(sample, clusters, pools)
     last = _last_end(rows)
     periods = []
-    for row in _sums(rows.annotate(bucket=_UtcYear("starts_at")), ["bucket"]):
+    for row in _sums(rows.annotate(bucket=UtcYear("starts_at")), ["bucket"]):
         start = datetime(row["bucket"], 1, 1, tzinfo=UTC)
         end = datetime(row["bucket"] + 1, 1, 1, tzinfo=UTC)
         periods.append(_period(row, start, end, last))
@@ -210,7 +155,7 @@ def hour_of_week_profile(
     end = _monday_on_or_before(until)
     rows = _rows(sample, None, pools).filter(starts_at__gte=end - weeks * WEEK, starts_at__lt=end)
     known = rows.filter(gpus_allocated__isnull=False, period_hours=1)
-    grouped = known.annotate(bucket=_HourOfWeek("starts_at")).values("bucket").order_by("bucket")
+    grouped = known.annotate(bucket=HourOfWeek("starts_at")).values("bucket").order_by("bucket")
     means = {
         row["bucket"]: float(row["gpus"]) / row["hours"]
         for row in grouped.annotate(gpus=Sum("gpus_allocated"), hours=Count("starts_at", distinct=True))
@@ -283,7 +228,7 @@ def _weeks(
 def _grouped_weeks(rows: QuerySet[Utilization], end: datetime, by_pool: bool) -> dict[str, list[Period]]:
     groups = ["pool", "bucket"] if by_pool else ["bucket"]
     found: dict[str, list[Period]] = {}
-    for row in _sums(rows.annotate(bucket=_WeekNumber("starts_at")), groups):
+    for row in _sums(rows.annotate(bucket=WeekNumber("starts_at")), groups):
         start = FIRST_MONDAY + row["bucket"] * WEEK
         found.setdefault(row["pool"] if by_pool else "", []).append(_period(row, start, start + WEEK, end))
     return found

@@ -15,9 +15,11 @@ from costs.models import Price
 from costs.queries import prices
 from costs.sources import SOURCES
 from planner import params, tables
+from planner.charts.offers import is_low, strip, strip_label
 from planner.downloads import Download, download, file_name, known_format
 from planner.filters import OfferFilter
 from planner.fragments import page_or_fragment
+from planner.offer_marks import marks_of
 from planner.price_answer import most_widely_sold, price_answer
 from planner.templatetags.units import age, day
 
@@ -93,7 +95,7 @@ def prices_page(request: HttpRequest) -> HttpResponse:
         "rows": _rows(table, state, late),
         "page": page,
         "pages": _pages(chosen, state, page),
-        "answer": _answer(chosen, offered, page.paginator.count),
+        **_answer(chosen, offered, page.paginator.count),
         "late": _late_lines(late, now),
         "columns": [(column, column in state.columns) for column in tables.OFFER_COLUMNS],
         "state": state,
@@ -189,18 +191,22 @@ def _pages(chosen: OfferFilter, state: ListState, page: "Page[Any]") -> dict[str
     return {"before": before, "after": after, "sizes": sizes}
 
 
-def _answer(chosen: OfferFilter, offered: Sequence[prices.Offered], found: int) -> Any:
+def _answer(chosen: OfferFilter, offered: Sequence[prices.Offered], found: int) -> dict[str, Any]:
+    """Return the sentence and the picture; without a GPU chosen they are about the most widely sold one."""
     if not offered:
-        return None
+        return {}
     names = {row.slug: row.name for row in offered}
-    slugs = chosen.values.get("gpu")
-    rows = chosen.offers
-    if not slugs:
-        example = most_widely_sold(offered)
-        slugs = [example.slug] if example else []
-        rows = rows.filter(sku__accelerator__slug__in=slugs)
-    name = names[slugs[0]] if len(slugs) == 1 else "One of these GPUs"
-    return price_answer(name, prices.cheapest_by_term(rows), found, offered)
+    slugs, rows = chosen.values.get("gpu"), chosen.offers
+    example = None if slugs else most_widely_sold(offered)
+    if example:
+        slugs, rows = [example.slug], rows.filter(sku__accelerator__slug=example.slug)
+    name = names[slugs[0]] if slugs and len(slugs) == 1 else "One of these GPUs"
+    marks = marks_of(rows)
+    picture = {"figure": strip(marks), "label": strip_label(name, marks)} if len(marks) > 1 else {}
+    return {
+        "answer": price_answer(name, prices.cheapest_by_term(rows), found, offered),
+        "picture": picture | {"name": name, "size": "medium" if is_low(marks) else "tall"},
+    }
 
 
 def _is_late(offer: Price, now: datetime) -> bool:
