@@ -10,8 +10,8 @@ from planner.core.plan import Spot
 def usd_per_useful_gpu_hour(usd_per_gpu_hour: float, useful_work_factor: float) -> float:
     """Return price / factor.
 
-    >>> usd_per_useful_gpu_hour(1.2, 0.8)
-    1.5
+    >>> usd_per_useful_gpu_hour(1.0, 0.8)
+    1.25
     """
     return usd_per_gpu_hour / useful_work_factor
 
