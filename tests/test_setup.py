@@ -4,6 +4,7 @@ import importlib.resources
 import json
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -248,6 +249,22 @@ def test_the_readme_names_both_commands_and_only_files_that_exist() -> None:
     for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text):
         if "://" not in target:
             assert (ROOT / target).exists(), target
+
+
+def test_the_backup_of_the_guide_is_a_whole_copy(tmp_path: Path) -> None:
+    original, backup = tmp_path / "gpu-planner.sqlite3", tmp_path / "backup.sqlite3"
+    migrated = run(sys.executable, "manage.py", "migrate", "--verbosity", "0", VAR_DIR=str(tmp_path))
+    assert migrated.returncode == 0, migrated.stderr
+    guide = (ROOT / "docs" / "operations.md").read_text()
+    code = re.search(r'python -c "(import sqlite3[^"]+)"', guide)
+    assert code is not None
+    done = run(sys.executable, "-c", code[1], original, backup)
+    assert done.returncode == 0, done.stderr
+    with sqlite3.connect(original) as before, sqlite3.connect(backup) as after:
+        listing = "SELECT name, sql FROM sqlite_master ORDER BY name"
+        assert after.execute(listing).fetchall() == before.execute(listing).fetchall()
+        assert after.execute("SELECT count(*) FROM django_migrations").fetchone()[0] > 10
+        assert after.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
 def test_every_setting_is_in_the_operations_guide() -> None:
