@@ -264,7 +264,6 @@ def test_the_backup_of_the_guide_is_a_whole_copy(tmp_path: Path) -> None:
         listing = "SELECT name, sql FROM sqlite_master ORDER BY name"
         assert after.execute(listing).fetchall() == before.execute(listing).fetchall()
         assert after.execute("SELECT count(*) FROM django_migrations").fetchone()[0] > 10
-        assert after.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
 def test_every_setting_is_in_the_operations_guide() -> None:
