@@ -64,7 +64,11 @@ def list_rows(scenarios: Sequence[Scenario], date: DataDate) -> list[ListRow]:
 
 
 def _summary(loaded: LoadedPlan) -> Summary:
-    plan, outcome = loaded.plan, evaluate(loaded.plan)
+    plan = loaded.plan
+    try:
+        outcome = evaluate(plan)
+    except ValueError as error:
+        return _refused(loaded, str(error))
     reason = "; ".join(gap.text for gap in outcome.gaps)
     unmet = first_unmet_month(outcome)
     return Summary(
@@ -79,6 +83,23 @@ def _summary(loaded: LoadedPlan) -> Summary:
         break_even=break_even_figure(outcome, "cash"),
         feasible="yes" if unmet is None else month(unmet),
         first_unmet="" if unmet is None else unmet.isoformat(),
+        runs=loaded.runs,
+    )
+
+
+def _refused(loaded: LoadedPlan, reason: str) -> Summary:
+    """Return the row of a plan that the model does not take: saved before a rule was there."""
+    unknown = Figure(None, "unknown", reason)
+    return Summary(
+        currency=loaded.plan.currency,
+        months=loaded.plan.months,
+        owned_gpus=owned_gpus(loaded.plan),
+        reserved_gpus=reserved_gpus(loaded.plan),
+        total=unknown,
+        unit_cost=unknown,
+        break_even=unknown,
+        feasible="unknown",
+        first_unmet="",
         runs=loaded.runs,
     )
 

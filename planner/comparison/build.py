@@ -8,7 +8,14 @@ from planner.comparison.address import Address, Chosen
 from planner.comparison.answer import answer, cheapest, second_of
 from planner.comparison.cards import card
 from planner.comparison.explanations import Explanations
-from planner.comparison.gather import Subject, fleet_gpus_of, gather, within_reach
+from planner.comparison.gather import (
+    NothingToCompareError,
+    Subject,
+    fleet_gpus_of,
+    gather,
+    sound_overrides,
+    within_reach,
+)
 from planner.comparison.origins import gap_lines, source_lines
 from planner.comparison.result import (
     Column,
@@ -48,9 +55,11 @@ def compare(
     date = data_date(now or as_of or datetime.now(UTC), as_of)
     chosen = _of_one_kind(scenarios, said)
     chosen, loaded = within_reach(chosen, loaded_plans(_revisions(chosen, revisions or {}, said), date), said)
+    if not chosen:
+        raise NothingToCompareError(said)
     use = fleet_use(sample=chosen[0].is_sample, date=date)
     fleet_gpus = fleet_gpus_of(use)
-    values = _usable(overrides or {}, fleet_gpus, said)
+    values = sound_overrides(loaded, _usable(overrides or {}, fleet_gpus, said), fleet_gpus, said)
     subjects = gather(chosen, loaded, values, fleet_gpus, said)
     base_subject = _base(subjects, base, said)
     address = Address(

@@ -7,6 +7,7 @@ from datetime import date
 from planner.comparison.result import LETTERS, Letter
 from planner.core.adjust import Overrides, adjust
 from planner.core.calendar import add_months
+from planner.core.check import check_plan
 from planner.core.evaluate import evaluate
 from planner.core.plan import OnDemand, Outcome, Plan, Spot, View
 from planner.core.units import MONTHS_PER_YEAR
@@ -49,6 +50,14 @@ class Subject:
         )
 
 
+class NothingToCompareError(ValueError):
+    """The model takes none of the scenarios; `notices` say why."""
+
+    def __init__(self, notices: Sequence[str]) -> None:
+        super().__init__(" ".join(notices))
+        self.notices = tuple(notices)
+
+
 def gather(
     scenarios: Sequence[Scenario],
     loaded: Sequence[LoadedPlan],
@@ -59,10 +68,46 @@ def gather(
     """Return the evaluated subjects; what had to be changed for the comparison stands in `notices`."""
     plans = [_overridden(one.plan, overrides, fleet_gpus, notices) for one in loaded]
     aligned = align(plans, notices)
+    try:
+        outcomes = [evaluate(plan) for plan in aligned]
+    except ValueError as error:
+        # growth up to the first common month can carry a plan beyond what the model takes
+        raise NothingToCompareError([*notices, str(error)]) from None
     return [
-        Subject(letter, scenario, one, evaluate(plan))
-        for letter, scenario, one, plan in zip(LETTERS, scenarios, loaded, aligned, strict=False)
+        Subject(letter, scenario, one, outcome)
+        for letter, scenario, one, outcome in zip(LETTERS, scenarios, loaded, outcomes, strict=False)
     ]
+
+
+def sound_overrides(
+    loaded: Sequence[LoadedPlan],
+    overrides: Mapping[str, float],
+    fleet_gpus: float | None,
+    notices: list[str],
+) -> dict[str, float]:
+    """Return the overrides that the model takes; the others are named in a notice.
+
+    The bounds of an address know nothing of a plan's months: growth of 20 % a month is a plan for a
+    year and none for ten.
+    """
+    kept: dict[str, float] = {}
+    for key, value in overrides.items():
+        refused = _refusal(loaded, {**kept, key: value}, fleet_gpus)
+        if refused:
+            notices.append(f"{key} is not used: {refused}.")
+        else:
+            kept[key] = value
+    return kept
+
+
+def _refusal(loaded: Sequence[LoadedPlan], overrides: Mapping[str, float], fleet_gpus: float | None) -> str:
+    """Return why the model refuses some plan with these overrides, "" where it takes them all."""
+    for one in loaded:
+        try:
+            check_plan(_overridden(one.plan, overrides, fleet_gpus, []))
+        except ValueError as error:
+            return str(error)
+    return ""
 
 
 def core_overrides(overrides: Mapping[str, float], fleet_gpus: float | None) -> Overrides:
@@ -106,9 +151,14 @@ def _overridden(
 def within_reach(
     scenarios: Sequence[Scenario], loaded: Sequence[LoadedPlan], notices: list[str]
 ) -> tuple[list[Scenario], list[LoadedPlan]]:
-    """Return the scenarios that have a month in common with the first, and with each other."""
+    """Return the scenarios that the model takes and that have months in common with each other."""
     kept: list[tuple[Scenario, LoadedPlan]] = []
     for scenario, one in zip(scenarios, loaded, strict=True):
+        try:
+            check_plan(one.plan)
+        except ValueError as error:
+            notices.append(f"{scenario.name} is left out: {error}.")
+            continue
         start, end = _common([*(other.plan for _, other in kept), one.plan])
         if start < end:
             kept.append((scenario, one))

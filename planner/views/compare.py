@@ -1,5 +1,6 @@
 """Which plan, next to what the fleet really does: the page, its live figures, its files, and saving."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -12,6 +13,7 @@ from planner import compare_page
 from planner.comparison import Address, Comparison, answer_address, read_address
 from planner.comparison.address import MOST_SCENARIOS, PARAMETERS
 from planner.comparison.build import FEWEST
+from planner.comparison.gather import NothingToCompareError
 from planner.downloads import known_format
 from planner.exports import FORMATS, comparison_file, comparison_name, read_style
 from planner.forms.save_as import SaveAsForm, suggested_name
@@ -33,12 +35,19 @@ def compare_view(request: HttpRequest) -> HttpResponse:
         said = [*notices, *address.notices]
         if address.scenarios:
             said.append("One scenario alone is no comparison: choose two to four.")
-        choices = Scenario.objects.only("slug", "name", "is_sample", "is_plan_of_record")
-        return render(request, "planner/compare.html", {"choices": choices, "notices": said})
-    comparison = _answer(address, notices)
+        return _picker(request, said)
+    try:
+        comparison = _answer(address, notices)
+    except NothingToCompareError as error:
+        return _picker(request, error.notices)
     print_view = "print" in request.GET.getlist("view")
     context = compare_page.context(comparison, print_view=print_view) | {"choices": _choices(comparison)}
     return render(request, "planner/compare.html", context)
+
+
+def _picker(request: HttpRequest, notices: Sequence[str]) -> HttpResponse:
+    choices = Scenario.objects.only("slug", "name", "is_sample", "is_plan_of_record")
+    return render(request, "planner/compare.html", {"choices": choices, "notices": notices})
 
 
 def preview(request: HttpRequest) -> JsonResponse:
@@ -48,7 +57,7 @@ def preview(request: HttpRequest) -> JsonResponse:
         raise Http404("two to four scenarios")
     live = request.GET.get(LIVE) == "1"
     notices = ignored_notice(unknown_parameters(request, (*PARAMETERS, LIVE)))
-    comparison = _answer(address, notices)
+    comparison = _answer_or_404(address, notices)
     choices = [] if live else _choices(comparison)
     return JsonResponse(compare_page.preview(request, comparison, choices, live=live))
 
@@ -60,7 +69,7 @@ def compare_file(request: HttpRequest, fmt: str) -> HttpResponse:
     if len(address.scenarios) < FEWEST:
         raise Http404("two to four scenarios")
     notices = ignored_notice(unknown_parameters(request, (*PARAMETERS, *OF_FILES)))
-    comparison = _answer(address, notices)
+    comparison = _answer_or_404(address, notices)
     content = comparison_file(comparison, fmt, read_style(request.GET.get))
     response = HttpResponse(content, content_type=FORMATS[fmt])
     response["Content-Disposition"] = f'attachment; filename="{comparison_name(comparison)}.{fmt}"'
@@ -71,11 +80,9 @@ def compare_file(request: HttpRequest, fmt: str) -> HttpResponse:
 def save(request: HttpRequest) -> HttpResponse:
     """Store one scenario with the what-if values of the address as a scenario of its own."""
     address = _address(request)
-    if not 1 <= len(address.scenarios) <= MOST_SCENARIOS:
-        raise Http404("no scenario to save")
-    comparison = _answer(address, ()) if len(address.scenarios) >= FEWEST else None
-    if comparison is None:
+    if len(address.scenarios) < FEWEST:
         raise Http404("two to four scenarios")
+    comparison = _answer_or_404(address, ())
     best = comparison.answer.letter or comparison.columns[-1].letter
     letters = [(column.letter, f"{column.letter} {column.name}") for column in comparison.columns]
     form = SaveAsForm(
@@ -108,6 +115,13 @@ def _answer(address: Address, notices: Any) -> Comparison:
         return answer_address(address, timezone.now(), notices)
     except UnknownScenarioError as error:
         raise Http404(f"no scenario {error.args[0]!r}") from None
+
+
+def _answer_or_404(address: Address, notices: Any) -> Comparison:
+    try:
+        return _answer(address, notices)
+    except NothingToCompareError as error:
+        raise Http404(str(error)) from None
 
 
 def _choices(comparison: Comparison) -> Any:

@@ -63,7 +63,11 @@ def scenario_list_file(request: HttpRequest, fmt: str) -> HttpResponseBase:
 
 def scenario_detail(request: HttpRequest, slug: str) -> HttpResponse:
     """Show what one plan costs, when, and where its numbers come from."""
-    result, notices = _result(request, slug, RESULT_PARAMETERS)
+    try:
+        result, notices = _result(request, slug, RESULT_PARAMETERS)
+    except ValueError as refused:
+        scenario = get_object_or_404(Scenario, slug=slug)
+        return render(request, "planner/scenario_refused.html", {"scenario": scenario, "reason": refused})
     context = {
         "result": result,
         "comparison": result,  # the explanations of figures are looked up there
@@ -79,7 +83,10 @@ def scenario_detail(request: HttpRequest, slug: str) -> HttpResponse:
 def scenario_file(request: HttpRequest, slug: str, fmt: str) -> HttpResponse:
     """Send the months of one plan as a file."""
     known_format(fmt)
-    result, _ = _result(request, slug, (*RESULT_PARAMETERS, *OF_FILES))
+    try:
+        result, _ = _result(request, slug, (*RESULT_PARAMETERS, *OF_FILES))
+    except ValueError as refused:
+        raise Http404(str(refused)) from None
     content = result_file(result, fmt, read_style(request.GET.get))
     response = HttpResponse(content, content_type=FORMATS[fmt])
     response["Content-Disposition"] = f'attachment; filename="{result_name(result)}.{fmt}"'

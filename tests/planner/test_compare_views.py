@@ -15,6 +15,7 @@ from tests.plan_builders import (
     make_on_demand,
     make_owned,
     make_reserved,
+    make_revision,
     make_scenario,
     make_spot,
     make_workload,
@@ -112,6 +113,35 @@ class TestPage:
     def test_nonsense_in_the_address_is_never_an_error_page(self, viewer_client: Client, pair, more: str):
         for path in ("/compare/", "/compare/preview/", "/compare.csv"):
             assert viewer_client.get(f"{path}?{query(*pair)}{more}").status_code == 200
+
+    def test_a_value_that_the_model_refuses_for_these_months_is_named(self, viewer_client: Client):
+        # 20 % a month for 120 months is more than a thousandfold
+        long = [make_scenario(f"Long {n}", revision=make_revision(months=120)) for n in range(2)]
+        for path in ("/compare/", "/compare/preview/", "/compare.csv"):
+            assert viewer_client.get(f"{path}?{query(*long)}&growth=20").status_code == 200
+        comparison = viewer_client.get(f"/compare/?{query(*long)}&growth=20&kwh=0.2").context["comparison"]
+        assert "growth is not used" in comparison.notices[0]
+        assert comparison.overrides == {"kwh": 0.2}
+
+    def test_plans_that_the_model_refuses_are_left_out_with_the_reason(self, viewer_client: Client, pair):
+        wild = [
+            make_scenario(
+                f"Wild {n}",
+                workloads=[make_workload(growth_per_month=Decimal("0.2"))],
+                revision=make_revision(months=120),
+            )
+            for n in range(2)
+        ]
+        comparison = viewer_client.get(f"/compare/?{query(*pair, *wild)}").context["comparison"]
+        assert len(comparison.columns) == 2
+        assert comparison.notices[0].startswith("Wild 0 is left out: workload 'serving': growth_per_month")
+        html = viewer_client.get(f"/compare/?{query(*wild)}").content.decode()
+        assert "Wild 1 is left out" in html
+        assert "Which scenarios?" in html
+        assert viewer_client.get(f"/compare.csv?{query(*wild)}").status_code == 404
+        assert "unknown" in viewer_client.get("/scenarios/").content.decode()
+        assert "cannot be calculated" in viewer_client.get(f"/scenarios/{wild[0].slug}/").content.decode()
+        assert viewer_client.get(f"/scenarios/{wild[0].slug}.csv").status_code == 404
 
     def test_no_number_is_ever_nan_or_infinite(self, viewer_client: Client, pair):
         unknown = make_scenario("Unknown", [make_on_demand(None), make_owned(usd_capex_per_server=None)])

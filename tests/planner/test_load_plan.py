@@ -169,7 +169,7 @@ def test_many_plans_take_as_many_queries_as_one(django_assert_num_queries):
             make_scenario(supplies=[make_on_demand(price=make_key()), make_spot(price=price), make_owned()])
 
     make(1)
-    # revisions, workloads, owned, reserved, on demand and its prices, spot and its prices, quotes, accelerators
+    # revisions, workloads, owned, reserved, on demand and its prices, spot and its prices, quotes, GPUs
     with django_assert_num_queries(10):
         load_plans(newest_revisions(Scenario.objects.all()), AS_OF)
     make(5)

@@ -13,7 +13,7 @@ from planner.forms.editor import Editor
 from planner.models import Revision, Scenario
 from planner.queries import load_plan, whole_revisions
 from planner.revisions import add_revision, copy_of
-from tests.fact_builders import make_accelerator, make_price, make_sku
+from tests.fact_builders import make_accelerator, make_hours, make_price, make_sku
 from tests.plan_builders import (
     NOW,
     make_on_demand,
@@ -138,6 +138,13 @@ class TestWizard:
     def test_without_prices_it_says_how_to_get_some(self, planner_client: Client):
         assert "Load price lists" in planner_client.get("/scenarios/new/").content.decode()
 
+    def test_what_is_measured_answers_two_of_the_five(self, planner_client: Client):
+        self.prices()
+        make_hours(24 * 7 * 9, NOW.replace(month=9, day=28, hour=0, minute=0), gpus_allocated=Decimal("6.5"))
+        form = planner_client.get("/scenarios/new/").context["form"]
+        # 6.5 GPUs in every hour, and none more from week to week
+        assert (form["gpus_busy"].value(), form["growth"].value()) == ("6.5", "0")
+
     def test_a_viewer_may_not(self, viewer_client: Client):
         assert viewer_client.get("/scenarios/new/").status_code == 403
 
@@ -233,6 +240,15 @@ class TestEditor:
         html = planner_client.post(address, fields(scenario) | {"months": "600"}).content.decode()
         assert "This is not saved yet" in html
         assert 'href="#id_months"' in html
+        assert scenario.revisions.count() == 1
+
+    def test_what_no_field_can_see_alone_is_refused_and_nothing_is_stored(
+        self, planner_client: Client, scenario
+    ):
+        address = f"/scenarios/{scenario.slug}/edit/"
+        sent = fields(scenario) | {"months": "120", "workload-0-growth_per_month": "20"}
+        response = planner_client.post(address, sent)
+        assert "growth_per_month is 0.2" in response.context["editor"].plan.non_field_errors()[0]
         assert scenario.revisions.count() == 1
 
     def test_all_blank_is_refused(self, planner_client: Client, scenario):

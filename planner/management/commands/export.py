@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from planner.comparison import Comparison, answer_address, read_address
 from planner.comparison.address import BOUNDS, VIEW_NAMES
+from planner.comparison.gather import NothingToCompareError
 from planner.csv_cells import DECIMAL_MARKS, SEPARATORS
 from planner.exports import FORMATS, Style, comparison_file
 from planner.queries import UnknownScenarioError
@@ -65,6 +66,8 @@ def _comparison(options: dict[str, Any]) -> Comparison:
         return answer_address(address, timezone.now())
     except UnknownScenarioError as error:
         raise CommandError(f"no scenario {error.args[0]!r}") from None
+    except NothingToCompareError as error:
+        raise CommandError(str(error)) from None
 
 
 def _parameters(options: dict[str, Any]) -> dict[str, list[str]]:
