@@ -100,7 +100,9 @@ def _series() -> dict[str, tuple[int, datetime]]:
 
 
 def _last_runs() -> dict[str, IngestRun]:
-    own = IngestRun.objects.exclude(job__params__params__has_key="sample")
+    # as a list of keys: in PostgreSQL a job without "params" is neither in nor out of the condition itself
+    sample = IngestRun.objects.filter(job__params__params__has_key="sample").values("pk")
+    own = IngestRun.objects.exclude(pk__in=sample)
     seen = own.exclude(status=IngestRun.Status.PREVIEWED).values("source")
     newest = seen.annotate(newest=Max("pk")).values("newest")
     return {run.source: run for run in IngestRun.objects.filter(pk__in=newest).select_related("job")}
