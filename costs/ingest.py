@@ -60,10 +60,20 @@ def ingest(
         now=now,
     )
     claim.on_progress = on_progress
-    jobs.run(claim)
-    run = IngestRun.objects.filter(job=claim.job.pk).order_by("pk").last()
-    if run is None:
-        raise RuntimeError(Job.objects.get(pk=claim.job.pk).message)
+    try:
+        jobs.run(claim)
+    except KeyboardInterrupt:
+        # who stops it here does not want a worker to go on with it
+        for left in claim.job.runs.filter(status=Status.RUNNING):
+            _end(left, Status.CANCELLED, "stopped at the keyboard")
+        jobs.finish(claim, Job.Status.CANCELLED, "stopped at the keyboard")
+        raise
+    job = Job.objects.get(pk=claim.job.pk)
+    run = job.runs.order_by("pk").last()
+    if not job.is_terminal and jobs.STOP.is_set():
+        raise HandedBack  # this process stops: a worker goes on with the file
+    if not job.is_terminal or run is None:
+        raise TryAgain(job.message or f"{name or source}: a worker has taken this over")
     return run
 
 
@@ -102,6 +112,10 @@ def _run(claim: Claim, *, publish: bool) -> None:
     except FileError as error:
         _fail(claim, _open_run(claim, None, source.TITLE), error, last=True)
         return
+    except (TryAgain, OSError) as error:
+        if claim.is_last_attempt:
+            _end(_open_run(claim, None, source.TITLE), Status.FAILED, str(error), "attempts_used_up")
+        raise
     for position, (raw, origin) in enumerate(files):
         run = _open_run(claim, raw, origin)
         if run.status == Status.RUNNING:
@@ -180,19 +194,12 @@ def _take(
     except FileError as error:
         _fail(claim, run, error, last=last)
     except Cancelled:
-        IngestRun.objects.filter(pk=run.pk).update(
-            status=Status.CANCELLED, finished_at=timezone.now(), message="cancelled"
-        )
+        _end(run, Status.CANCELLED, "cancelled")
         raise
     except PASSING:
         raise
     except Exception as error:
-        IngestRun.objects.filter(pk=run.pk).update(
-            status=Status.FAILED,
-            finished_at=timezone.now(),
-            error_code="unexpected",
-            message=f"{run.origin}: {type(error).__name__}: {error}",
-        )
+        _end(run, Status.FAILED, f"{run.origin}: {type(error).__name__}: {error}", "unexpected")
         raise
 
 
@@ -280,6 +287,13 @@ def _fail(claim: Claim, run: IngestRun, error: FileError, *, last: bool) -> None
             "expected": error.expected,
         }
         _close(claim, run, Status.FAILED, printable(failure(run.origin, error), 2000), last=last)
+
+
+def _end(run: IngestRun, status: Status, message: str, error_code: str = "") -> None:
+    """Close a run that came to nothing; its job is closed by whoever runs it."""
+    IngestRun.objects.filter(pk=run.pk).update(
+        status=status, finished_at=timezone.now(), message=message, error_code=error_code
+    )
 
 
 def _close(claim: Claim, run: IngestRun, status: Status, message: str, *, last: bool) -> None:

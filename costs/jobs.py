@@ -67,6 +67,10 @@ class Claim:
     renewed_at: float = field(default_factory=time.monotonic)
 
     @property
+    def is_last_attempt(self) -> bool:
+        return self.job.attempts >= self.attempts_allowed
+
+    @property
     def params(self) -> Mapping[str, Any]:
         params: dict[str, Any] = self.job.params
         return params
@@ -252,7 +256,7 @@ def hand_back(claim: Claim) -> None:
 
 def retry(claim: Claim, reason: str) -> None:
     """Put the job back for later, or fail it when its attempts are used up."""
-    if claim.job.attempts >= claim.attempts_allowed:
+    if claim.is_last_attempt:
         fail(claim, "attempts_used_up", f"given up after attempt {claim.job.attempts}: {reason}")
         return
     pause = timedelta(seconds=min(RETRY_SECONDS * 2**claim.job.attempts, settings.JOB_LEASE_SECONDS))
@@ -287,9 +291,12 @@ def run(claim: Claim) -> None:
         log.warning("job %s: attempt %s failed: %s", claim.job.pk, claim.job.attempts, error)
         retry(claim, str(error) or type(error).__name__)
     except Exception as error:
-        # not known to pass by itself: no second try
-        log.exception("job %s failed", claim.job.pk)
-        fail(claim, "unexpected", f"{type(error).__name__}: {error}")
+        if _mine(claim).filter(cancel_requested=True).exists():
+            finish(claim, Job.Status.CANCELLED, "cancelled")
+        else:
+            # not known to pass by itself: no second try
+            log.exception("job %s failed", claim.job.pk)
+            fail(claim, "unexpected", f"{type(error).__name__}: {error}")
     finally:
         StagedRow.objects.filter(job=claim.job.pk, lease_token=claim.token).delete()
     job = Job.objects.get(pk=claim.job.pk)

@@ -366,8 +366,10 @@ def test_a_worker_that_lost_its_lease_before_publishing_publishes_nothing(
         lock(claim)
 
     monkeypatch.setattr(jobs, "lock", lose)
-    run = take(TWO)
+    with pytest.raises(jobs.TryAgain, match="a worker has taken this over"):
+        take(TWO)
     assert dump() == before
+    run = IngestRun.objects.get(source="fake_prices")
     assert run.status == IngestRun.Status.RUNNING, "it is the other worker's to close"
     jobs.cancel(run.job.pk)
     Job.objects.filter(pk=run.job.pk).update(status=Job.Status.CANCELLED)

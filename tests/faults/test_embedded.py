@@ -65,6 +65,24 @@ def test_f20_the_only_process_killed_and_started_again_goes_on_by_itself(embedde
     embedded.check(ids)
 
 
+@pytest.mark.parametrize("end", ["kill", "stop"])
+def test_loading_sample_data_goes_on_after_its_worker_ended(embedded: Copy, end: str) -> None:
+    (job,) = embedded.order("sample", {}, "sample")
+    worker = embedded.worker()
+    # the file of the sample fleet is a job of its own, inside the one that loads the sample
+    inner = "SELECT id FROM costs_job WHERE phase = 'stage' AND params LIKE '%sample_fleet%'"
+    while not embedded.query(inner):
+        assert embedded.jobs()[job][0] in ("queued", "running")
+        time.sleep(0.05)
+    getattr(worker, end)()
+    worker.start()
+    embedded.wait_for([job], 60)
+    embedded.wait_for(list(embedded.jobs()), 60)
+    assert {status for status, _ in embedded.jobs().values()} <= {"done", "duplicate"}
+    assert embedded.run("manage.py", "verify_ledger").startswith("ledger exact")
+    assert embedded.query("SELECT count(*) FROM planner_scenario") == [(4,)]
+
+
 def test_f13_a_worker_told_to_stop_hands_its_job_back_and_loses_no_attempt(embedded: Copy) -> None:
     ids = embedded.clusters(2, ROWS)
     worker = embedded.worker()

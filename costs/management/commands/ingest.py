@@ -3,6 +3,8 @@
 import logging
 import sys
 from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +12,21 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from costs.ingest import ingest
+from costs.jobs import TryAgain
 from costs.models import IngestRun
 from costs.sources import SOURCES
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep the log of jobs off the terminal: the summary says it all."""
+    log = logging.getLogger("costs")
+    level = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        log.setLevel(level)
 
 
 class Command(BaseCommand):
@@ -25,14 +40,17 @@ class Command(BaseCommand):
         parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        logging.getLogger("costs").setLevel(logging.ERROR)  # the summary says it all
         params = self._params(options)
         for path in options["file"]:
             if not path.is_file():
                 raise CommandError(f"{path}: no such file")
         failed = []
         for path in options["file"] or [None]:
-            for run in self._take(options["source"], path, params):
+            try:
+                runs = self._take(options["source"], path, params)
+            except TryAgain as error:
+                raise CommandError(str(error)) from error
+            for run in runs:
                 if run.status in (IngestRun.Status.FAILED, IngestRun.Status.CANCELLED):
                     failed.append(run.message)
                 else:
@@ -55,15 +73,16 @@ class Command(BaseCommand):
         return params
 
     def _take(self, source: str, path: Path | None, params: dict[str, str]) -> list[IngestRun]:
-        last = ingest(
-            source,
-            file=path,
-            name=path.name if path else "",
-            params=params,
-            requested_by="shell",
-            now=timezone.now(),
-            on_progress=self._progress if sys.stderr.isatty() else None,
-        )
+        with _quiet():
+            last = ingest(
+                source,
+                file=path,
+                name=path.name if path else "",
+                params=params,
+                requested_by="shell",
+                now=timezone.now(),
+                on_progress=self._progress if sys.stderr.isatty() else None,
+            )
         if sys.stderr.isatty():
             self.stderr.write("\r\033[K", ending="")
         return list(last.job.runs.order_by("pk"))

@@ -3,6 +3,7 @@
 import signal
 import time
 from argparse import ArgumentParser
+from types import FrameType
 from typing import Any
 
 from django.conf import settings
@@ -13,6 +14,10 @@ from django.utils import timezone
 from costs import jobs, upkeep
 
 
+def _stop(number: int, frame: FrameType | None) -> None:
+    jobs.STOP.set()
+
+
 class Command(BaseCommand):
     help = "Run queued jobs and the tick until told to stop (SIGTERM or Ctrl-C)."
     requires_system_checks = []  # needs no page
@@ -21,9 +26,15 @@ class Command(BaseCommand):
         parser.add_argument("--once", action="store_true", help="end when nothing is left to do")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda *_: jobs.STOP.set())
         jobs.STOP.clear()
+        stop = {number: signal.signal(number, _stop) for number in (signal.SIGTERM, signal.SIGINT)}
+        try:
+            self._loop(once=options["once"])
+        finally:
+            for number, handler in stop.items():
+                signal.signal(number, handler)
+
+    def _loop(self, *, once: bool) -> None:
         ticked_at = float("-inf")
         while not jobs.STOP.is_set():
             try:
@@ -37,7 +48,7 @@ class Command(BaseCommand):
                 self.stderr.write(f"database: {error}")
                 jobs.STOP.wait(1)
                 continue
-            if not found and options["once"]:
+            if not found and once:
                 return
             if not found:
                 jobs.STOP.wait(settings.JOB_POLL_SECONDS)

@@ -1,0 +1,29 @@
+"""What holds on SQLite holds on PostgreSQL: the same tests, on a private server."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ..services import Postgres
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+TESTS = ("test_jobs.py", "test_ingest.py", "test_ledger.py", "test_commands.py")
+
+
+@pytest.mark.services
+def test_jobs_ingest_and_ledger_hold_on_postgresql(postgres: Postgres) -> None:
+    env = os.environ | {"DATABASE_URL": postgres.database("costs"), "REDIS_URL": ""}
+    # none of the caller's options, such as a part of the tests or a place for the report
+    env.pop("PYTEST_ADDOPTS", None)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    done = subprocess.run(
+        [*command, *(f"tests/costs/{name}" for name in TESTS)],
+        cwd=ROOT,
+        env=env,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-2000:]
