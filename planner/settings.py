@@ -312,5 +312,9 @@ LOGGING = {
     },
     "root": {"handlers": ["console"], "level": _log_level()},
     # Django's own handlers would write the same lines once more, unfiltered
-    "loggers": {"django": {"handlers": [], "level": "NOTSET"}, "django.server": {"propagate": True}},
+    "loggers": {
+        "django": {"handlers": [], "level": "NOTSET"},
+        "django.server": {"propagate": True},
+        "waitress.queue": {"level": "ERROR"},  # that a request waits for a thread is no news
+    },
 }

@@ -83,7 +83,8 @@ def shared() -> Path:
 
 def _client(role: Person.Role) -> Client:
     client = Client()
-    client.force_login(Person.objects.create_user(f"{role.value}@example.com", "a password for tests", role=role))
+    person = Person.objects.create_user(f"{role.value}@example.com", "a password for tests", role=role)
+    client.force_login(person)
     return client
 
 

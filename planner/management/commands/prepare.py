@@ -22,7 +22,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        text = "while there is no user: print a new one-time token for the first administrator, alone, at the end"
+        text = "while there is no user: print, alone, a new one-time token for the first administrator"
         parser.add_argument("--first-admin", action="store_true", help=text)
 
     def handle(self, *args: object, first_admin: bool, **options: object) -> None:
