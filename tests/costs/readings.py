@@ -62,4 +62,4 @@ def read_path(source: str, path: Path, params: Mapping[str, str] | None = None) 
 
 
 def packed(text: str) -> bytes:
-    return gzip.compress(text.encode())
+    return gzip.compress(text.encode(), mtime=0)  # the same bytes each time
