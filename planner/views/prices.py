@@ -79,12 +79,12 @@ def prices_page(request: HttpRequest) -> HttpResponse:
     pairs = chosen.pairs() + state.pairs()
     if not notices and params.given_pairs(request, KNOWN) != pairs:
         # a form sends every field; the address keeps only what is not the default
-        return redirect(params.address(reverse("prices"), pairs))
+        kept = params.given_pairs(request, params.EVERYWHERE)
+        return redirect(params.address(reverse("prices"), pairs + kept))
     table = tables.offer_table(tables.in_order(chosen.offers, state.sort), state.columns)
     table.paginate(page=1, per_page=state.per)
     page = _page(table.paginator, state.page, notices)
     table.page = page
-    late = {offer.source: offer.batch.as_of for offer in _offers_of(page) if _is_late(offer, now)}
     context = {
         "ignored": notices,
         "filter": chosen,
@@ -92,11 +92,11 @@ def prices_page(request: HttpRequest) -> HttpResponse:
         "chips": _chips(chosen, state),
         "table": table,
         "headers": _headers(chosen, state),
-        "rows": _rows(table, state, late),
+        "rows": _rows(table, state, now),
         "page": page,
         "pages": _pages(chosen, state, page),
         **_answer(chosen, offered, page.paginator.count),
-        "late": _late_lines(late, now),
+        "late": _late_lines(_offers_of(page), now),
         "columns": [(column, column in state.columns) for column in tables.OFFER_COLUMNS],
         "state": state,
         "hidden_pairs": state.pairs(page=1),
@@ -214,18 +214,22 @@ def _is_late(offer: Price, now: datetime) -> bool:
     return bool(source and source.CADENCE and now - offer.batch.as_of > source.CADENCE)
 
 
-def _late_lines(late: dict[str, datetime], now: datetime) -> list[str]:
+def _late_lines(shown: Sequence[Price], now: datetime) -> list[str]:
     """Return one line for each source on this page whose prices are older than they should be."""
+    oldest: dict[str, datetime] = {}
+    for offer in shown:
+        if _is_late(offer, now):
+            oldest[offer.source] = min(offer.batch.as_of, oldest.get(offer.source, now))
     return [
-        f"{SOURCES[source].TITLE}: prices on this page are of {day(as_of)}, {age(as_of, now)}."
-        for source, as_of in sorted(late.items())
+        f"{SOURCES[source].TITLE}: the oldest prices on this page are of {day(as_of)}, {age(as_of, now)}."
+        for source, as_of in sorted(oldest.items())
     ]
 
 
-def _rows(table: Any, state: ListState, late: dict[str, datetime]) -> list[dict[str, Any]]:
+def _rows(table: Any, state: ListState, now: datetime) -> list[dict[str, Any]]:
     return [
         {
-            "late": row.record.source in late,
+            "late": _is_late(row.record, now),
             "cells": [(column.is_number, row.get_cell(column.key)) for column in state.columns],
         }
         for row in table.page.object_list

@@ -288,8 +288,17 @@ def test_a_swap_gets_the_part_alone(client, visit, offers):
     assert "starts at" in part
 
 
-def test_late_prices_are_marked_with_their_age(visit, offers):
-    old = timezone.now() - timedelta(days=400)
-    make_price(batch=make_batch(source="skypilot", as_of=old), source="skypilot", name="old")
-    text = text_of(visit("/prices/?q=old"))
-    assert "400 d old" in text
+def test_late_prices_are_marked_with_their_age_and_fresh_ones_of_the_same_source_are_not(visit):
+    sku = make_sku()
+    for days, region in ((400, "old-region"), (1, "new-region")):
+        batch = make_batch(source="skypilot", as_of=timezone.now() - timedelta(days=days))
+        make_price(sku=sku, batch=batch, source="skypilot", region=region)
+    response = visit("/prices/")
+    assert "400 d old" in text_of(response)
+    late = re.findall(r'<tr class="late">(.*?)</tr>', response.content.decode(), re.S)
+    assert len(late) == 1
+    assert "old-region" in late[0]
+
+
+def test_a_print_view_stays_one_when_the_address_is_tidied(visit, offers):
+    assert visit("/prices/?q=&cloud=aws&view=print")["Location"] == "/prices/?cloud=aws&view=print"
