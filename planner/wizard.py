@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 
+from django.db.models import QuerySet
+
 from costs.models import Accelerator, Price
 from costs.queries import prices
 from planner.assumptions import OWNED, default, server_kw
@@ -36,14 +38,23 @@ class Answers:
     usd_per_gpu: Decimal | None
 
 
+def gpus(as_of: datetime) -> list[tuple[str, str]]:
+    """Return slug and name of every accelerator that some cloud rents out on demand at a known price."""
+    rows = _rented_out(as_of).values_list("sku__accelerator__slug", "sku__accelerator__name").distinct()
+    return sorted(rows, key=lambda row: row[1])
+
+
 def places(as_of: datetime) -> list[tuple[str, str]]:
     """Return every cloud and region that rents out some accelerator on demand at a known price."""
-    rows = prices.offers(as_of, term=[Price.Term.ON_DEMAND], state=[Price.State.PRICED])
-    known = rows.filter(sku__accelerator__isnull=False).order_by()
-    pairs = known.values_list("sku__provider", "region").distinct()
+    pairs = _rented_out(as_of).values_list("sku__provider", "region").distinct()
     return [
         (f"{provider}{PLACE_MARK}{region}", f"{provider} · {region}") for provider, region in sorted(pairs)
     ]
+
+
+def _rented_out(as_of: datetime) -> "QuerySet[Price]":
+    rows = prices.offers(as_of, term=[Price.Term.ON_DEMAND], state=[Price.State.PRICED])
+    return rows.filter(sku__accelerator__isnull=False, currency=prices.PLANNING_CURRENCY).order_by()
 
 
 def offer_at(answers: Answers, as_of: datetime) -> Price | None:

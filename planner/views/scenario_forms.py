@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from costs.models import Accelerator
-from costs.queries import prices, utilization
+from costs.queries import utilization
 from planner.changes import changes_between
 from planner.core.evaluate import evaluate
 from planner.forms.editor import Editor
@@ -23,7 +23,7 @@ from planner.permissions import planner_required
 from planner.plan_cache import data_date
 from planner.queries import load_plan, whole_revisions
 from planner.revisions import StaleEditError, add_revision, create_scenario
-from planner.wizard import PLACE_MARK, Answers, drafts, offer_at, places, regions_selling
+from planner.wizard import PLACE_MARK, Answers, drafts, gpus, offer_at, places, regions_selling
 
 REGIONS_NAMED = 6
 
@@ -33,14 +33,14 @@ def scenario_new(request: HttpRequest) -> HttpResponse:
     """Ask five questions, then show the answer on Compare."""
     now = timezone.now()
     as_of = data_date(now).as_of
-    gpus = list(dict.fromkeys((row.slug, row.name) for row in prices.on_offer()))
+    offered = gpus(as_of)
     data = request.POST if request.method == "POST" else None
-    form = WizardForm(data, gpus=gpus, places=places(as_of), initial=_measured(as_of), label_suffix="")
+    form = WizardForm(data, gpus=offered, places=places(as_of), initial=_measured(as_of), label_suffix="")
     if request.method == "POST" and form.is_valid():
         slugs = _made(request, form, as_of, now)
         if slugs:
             return redirect(address(reverse("compare"), [("s", slug) for slug in slugs]))
-    return render(request, "planner/scenario_new.html", {"form": form, "has_prices": bool(gpus)})
+    return render(request, "planner/scenario_new.html", {"form": form, "has_prices": bool(offered)})
 
 
 @planner_required

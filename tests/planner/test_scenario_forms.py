@@ -135,6 +135,13 @@ class TestWizard:
         response = planner_client.post("/scenarios/new/", {})
         assert list(response.context["form"].errors) == ["gpu", "gpus_busy", "growth", "place"]
 
+    def test_only_gpus_with_a_price_by_the_hour_are_offered(self, planner_client: Client):
+        self.prices()
+        unpriced = make_sku(name="other", accelerator=make_accelerator(slug="mi350x", name="MI350X"))
+        make_price(sku=unpriced, state="unknown", price_per_hour=None)
+        form = planner_client.get("/scenarios/new/").context["form"]
+        assert [slug for slug, _ in form.fields["gpu"].choices] == ["", "h100-sxm-80gb"]
+
     def test_without_prices_it_says_how_to_get_some(self, planner_client: Client):
         assert "Load price lists" in planner_client.get("/scenarios/new/").content.decode()
 
