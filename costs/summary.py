@@ -2,6 +2,7 @@
 
 from .models import IngestRun, RejectedRow
 from .rows import FileError, RowError
+from .text import printable
 
 Problem = FileError | RowError | RejectedRow
 WORDS = {  # rules whose name does not read well
@@ -13,6 +14,7 @@ WORDS = {  # rules whose name does not read well
 
 def place(line: int | None, column: str, value: str, expected: str) -> str:
     """Return where something is wrong, what stands there and what would be right."""
+    value = printable(" ".join(value.split()), 120)
     parts = [f"line {line}" if line else "", f"column {column}" if column else "", f"value '{value}'"]
     return ", ".join([part for part in parts if part and part != "value ''"] + [f"expected {expected}"])
 
