@@ -234,7 +234,7 @@ def _publish(
             if publish and is_repeat(run, source, summaries):
                 raise Repeat
             counts = write(claim, run, source, staged, summaries, timezone.now())
-            if publish and not counts.touched and _was_published(run):
+            if publish and not counts.touched and _was_published(run, source):
                 raise Repeat
             _note(run, counts, staged, publish=publish)
             if not publish:
@@ -263,9 +263,14 @@ def _has_wrong(run: IngestRun) -> bool:
     return run.rejected.filter(kind="wrong").exists()
 
 
-def _was_published(run: IngestRun) -> bool:
+def _was_published(run: IngestRun, source: ModuleType) -> bool:
     """Return whether these bytes gave a batch before this run."""
-    earlier = Batch.objects.filter(source=run.source, raw=run.raw, params=run.job.params["params"])
+    earlier = Batch.objects.filter(
+        source=run.source,
+        raw=run.raw,
+        params=run.job.params["params"],
+        parser_version=source.PARSER_VERSION,
+    )
     return earlier.exclude(run=run).exists()
 
 

@@ -174,9 +174,12 @@ class RedisServer(Server):
     def url(self) -> str:
         return f"redis://127.0.0.1:{self.port}/0"
 
+    def client(self) -> Redis:
+        return Redis.from_url(self.url)
+
     def flush(self) -> None:
         """Empty the running server."""
-        with Redis.from_url(self.url) as client:
+        with self.client() as client:
             client.flushall()
 
     def forget(self) -> None:

@@ -6,6 +6,7 @@ from decimal import Decimal
 from hashlib import sha256
 from io import StringIO
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -19,6 +20,7 @@ from costs.models import Accelerator, Batch, IngestRun, Job, Price, RawObject, S
 from costs.rows import UtilizationRow
 from costs.rowtext import row_digest, rows_digest, to_payload
 
+from . import fake_hours, fake_prices
 from .conftest import A_MOMENT, Take
 from .tables import current_prices
 
@@ -126,6 +128,24 @@ def test_the_oracle_names_what_is_off(books: Take, name: str) -> None:
     tamper, told = TAMPERING[name]
     tamper()
     assert told in found()
+
+
+@pytest.mark.parametrize(("module", "again"), [(fake_prices, PRICES), (fake_hours, HOURS)])
+def test_files_of_an_earlier_parser_are_noted_and_proved_once_loaded_again(
+    take: Take, monkeypatch: pytest.MonkeyPatch, module: ModuleType, again: str
+) -> None:
+    take(PRICES)
+    take(HOURS, "fake_hours")
+    monkeypatch.setattr(module, "PARSER_VERSION", 2)
+    report = verify()
+    assert report.problems == []
+    assert ["read by an earlier parser" in note for note in report.notes] == [True]
+    assert take(again, module.NAME).status in ("done", "partial"), "it is no repeat: it may read otherwise"
+    assert verify().problems == []
+    # what only an earlier parser read would still be missed
+    Utilization.objects.filter(starts_at__hour=0).delete()
+    Price.objects.filter(sku__name="a").delete()
+    assert len(verify().problems) == 2
 
 
 def test_the_oracle_sees_bytes_that_changed_or_are_gone(books: Take, raw_dir: Path) -> None:

@@ -140,3 +140,20 @@ def test_f21_postgresql_that_crashes_under_load_loses_and_doubles_nothing(
         kill_at_random(served, ids, 1 + (number == 0), seed=21 + number)
     served.wait_for(ids, 120 + 5 * FAULTS)
     served.check(ids)
+
+
+def test_f08_f09_a_redis_that_takes_no_message_leaves_the_job_in_the_queue(
+    served: Copy, redis_server: RedisServer
+) -> None:
+    with redis_server.client() as client:
+        client.config_set("maxmemory", 1)
+        full = served.order_files(served.file("while-full", 50, seed=1))
+        client.config_set("maxmemory", 0)
+    redis_server.stop()
+    away = served.order_files(served.file("while-away", 50, seed=2))
+    redis_server.start()
+    assert {status for status, _ in served.jobs().values()} == {"queued"}
+    served.scheduler()
+    served.worker()
+    served.wait_for([*full, *away], 60)
+    served.check([*full, *away])

@@ -15,6 +15,8 @@ class Command(BaseCommand):
         report = verify()
         for problem in report.problems:
             self.stdout.write(problem)
+        for note in report.notes:
+            self.stdout.write(note)
         told = f"{report.batches:,} batches, {report.rows:,} rows"
         if report.problems:
             raise CommandError(f"{len(report.problems)} problems in {told}")
