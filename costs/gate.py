@@ -55,6 +55,17 @@ class Known:
 
     slug_by_key: Mapping[str, str]
 
+    def slug_of(self, sku: str, accelerator_name: str) -> str | None:
+        """Return the accelerator of an offer, None where the table has no such name.
+
+        A machine type that is an alias says more than the name beside it: catalogues write "A100" for
+        Azure's NC24ads_A100_v4 and for ND96asr_v4, and only the second holds SXM parts. A slug says most.
+        """
+        by_name = self.slug_by_key.get(accelerator_key(accelerator_name))
+        if by_name == accelerator_name:
+            return by_name
+        return self.slug_by_key.get(accelerator_key(sku), by_name)
+
 
 def check_row(row: Row, known: Known) -> None:
     """Raise RowError when the row breaks a rule."""
@@ -81,7 +92,7 @@ def check_text(row: Row) -> None:
 
 def check_price(row: PriceRow, known: Known) -> None:
     """Refuse an accelerator that the table lacks, and a price that no such accelerator has."""
-    slug = known.slug_by_key.get(accelerator_key(row.accelerator_name))
+    slug = known.slug_of(row.sku, row.accelerator_name)
     if slug is None:
         raise RowError(
             "accelerator_name",

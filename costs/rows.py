@@ -1,4 +1,4 @@
-"""What any source yields: frozen rows that refuse impossible values when built, and the ways a line can fail."""
+"""What any source yields: frozen rows that refuse impossible values, and the ways a line can fail."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

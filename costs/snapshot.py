@@ -18,7 +18,6 @@ from .counts import Counts
 from .gate import Known
 from .judge import Fact, FactKey
 from .models import Accelerator, Batch, Price, Sku
-from .names import accelerator_key
 from .rows import PriceRow
 from .rowtext import key_of, to_values
 
@@ -158,7 +157,7 @@ def _skus(rows: list[dict[str, Any]], known: Known) -> dict[Key, int]:
     wanted: dict[Key, tuple[Any, ...]] = {}
     for row in rows:
         key = (row["provider"], row["sku"], row["accelerator_name"], row["gpu_count"])
-        accelerator = accelerators[known.slug_by_key[accelerator_key(row["accelerator_name"])]]
+        accelerator = accelerators[known.slug_of(row["sku"], row["accelerator_name"]) or ""]
         wanted[_key_of_values(key)] = (*key, accelerator, row["vcpus"], row["memory_gib"])
     rows_by_key = [wanted[key] for key in sorted(wanted)]
     columns = (*SKU_KEY, "accelerator_id", "vcpus", "memory_gib")

@@ -51,6 +51,10 @@ _CLOUDS = frozenset(
         *("vast", "verda", "vsphere"),
     )
 )
+# Vast's types name the card in full, "2x-A100_SXM4-32-65536"; the name beside it is cut to "A100"
+_VAST_CARD = re.compile(r"\d+x-(.+)-\d+-\d+")
+# the catalogue's short names, where one cloud would stand twice in the list under two names
+_OUR_NAMES = {"do": "digitalocean"}
 # blank on-demand price, but not for want of machines: (provider, start of the instance type) -> reason
 _RESERVATION_ONLY = {
     ("aws", "p5e."): "p5e is sold through Capacity Blocks only: it has no on-demand price",
@@ -86,7 +90,7 @@ def provider_of(name: str, params: Mapping[str, str]) -> str:
     if given:
         if not _PROVIDER.fullmatch(given):
             raise FileError("provider_wrong", "small letters, digits and hyphens, such as aws", value=given)
-        return given
+        return _OUR_NAMES.get(given, given)
     path = PurePosixPath(name.replace("\\", "/").lower())
     stem = path.name.removesuffix(".gz").removesuffix(".csv")
     words = stem.split("_")
@@ -99,7 +103,7 @@ def provider_of(name: str, params: Mapping[str, str]) -> str:
             "a name such as skypilot_aws_2026-05-20.csv, aws/vms.csv or aws.csv, or the parameter provider",
             value=name,
         )
-    return found
+    return _OUR_NAMES.get(found, found)
 
 
 def _mend_generation(header: Sequence[str], record: Sequence[str]) -> Sequence[str] | None:
@@ -172,6 +176,8 @@ def parse(raw: RawLine, info: FileInfo) -> list[Row]:
     if provider == "gcp" and is_host(fields):
         refuse_host(fields)
     name, count = _accelerator(fields)
+    if provider == "vast" and (card := _VAST_CARD.fullmatch(fields["InstanceType"])):
+        name = card[1]
     obey(raw)
     if provider == "gcp" and not fields["InstanceType"]:
         return list(gpu_rows(fields))

@@ -49,7 +49,7 @@ def only_rule(reading: Reading) -> str:
     ("name", "params", "provider"),
     [
         ("skypilot_aws_p4-p6_v8.csv", {}, "aws"),
-        ("skypilot_do_v6.csv.gz", {}, "do"),
+        ("skypilot_do_v6.csv.gz", {}, "digitalocean"),
         ("catalogs/v8/verda/vms.csv", {}, "verda"),
         ("C:\\files\\runpod\\vms.csv", {}, "runpod"),
         ("Lambda.csv", {}, "lambda"),
@@ -139,6 +139,11 @@ def test_a_blank_on_demand_price_elsewhere_is_not_sold() -> None:
         ("2B300.60V", "on_demand", "not_sold", None),
         ("2B300.60V", "spot", "priced", "4.893"),
     ]
+
+
+def test_vast_names_the_card_in_the_type_and_shortens_it_beside() -> None:
+    reading = catalogue("vast", SHORT, '2x-A100_PCIE-32-65536,A100,2,32,64.0,,2.35,0.00,"Ohio, US, NA"')
+    assert {row.accelerator_name for row in reading.rows} == {"A100_PCIE"}
 
 
 def test_vast_states_zero_for_a_spot_price_that_it_does_not_know() -> None:
