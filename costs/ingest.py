@@ -16,6 +16,7 @@ from django.utils import timezone
 from . import jobs
 from .counts import Counts
 from .jobs import Cancelled, Claim, HandedBack, LeaseLost, TryAgain
+from .judge import Fact
 from .models import Batch, IngestRun, Job, RawObject, StagedRow, Utilization
 from .publish import facts_of, is_repeat, serialize, summarize, write
 from .raw import blocks, store
@@ -224,7 +225,7 @@ def _publish(
 ) -> None:
     jobs.progress(claim, "check", 0, run.facts)
     run.as_of = staged.as_of
-    summaries = summarize(staged.kind, facts_of(claim))
+    summaries = summarize(staged.kind, _watched(claim, run, facts_of(claim)))
     run.scope = _scope_line(list(summaries))
     jobs.renew(claim, "publish", 0, run.facts)
     try:
@@ -247,6 +248,14 @@ def _publish(
             jobs.lock(claim)
             message = f"{sentence(run)}; publishing would give: {changes(run)}"
             _close(claim, run, Status.PREVIEWED, message, last=last)
+
+
+def _watched(claim: Claim, run: IngestRun, facts: Iterator[Fact]) -> Iterator[Fact]:
+    """Yield the facts and hold on to the job meanwhile."""
+    for count, fact in enumerate(facts):
+        if count % 1_000 == 0:
+            jobs.progress(claim, "check", count, run.facts)
+        yield fact
 
 
 class _Undo(Exception):

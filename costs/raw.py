@@ -1,12 +1,13 @@
 """The bytes of every file read, each stored once under its SHA-256."""
 
 import hashlib
+import io
 import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from django.conf import settings
 from django.db import transaction
@@ -57,10 +58,26 @@ def store(chunks: Iterable[bytes], name: str, now: datetime) -> RawObject:
     return raw
 
 
-def open_raw(raw: RawObject) -> BinaryIO:
-    """Open the stored bytes; say so when they are gone."""
+class _Watched(io.FileIO):
+    """A file that tells how far it was read before each block."""
+
+    def __init__(self, path: Path, on_read: Callable[[int], None]) -> None:
+        super().__init__(path, "rb")
+        self.on_read = on_read
+
+    def readinto(self, buffer: Any, /) -> int | None:
+        self.on_read(self.tell())
+        return super().readinto(buffer)
+
+
+def open_raw(raw: RawObject, on_read: Callable[[int], None] = lambda position: None) -> BinaryIO:
+    """Open the stored bytes; say so when they are gone.
+
+    `on_read` hears the position before each block: a source may read for long before its first line.
+    """
     try:
-        return (Path(settings.RAW_DIR) / raw.sha256).open("rb")
+        watched = _Watched(Path(settings.RAW_DIR) / raw.sha256, on_read)
+        return io.BufferedReader(watched, BLOCK_BYTES)
     except FileNotFoundError:
         raise FileError(
             "bytes_missing", f"the stored file {raw.sha256} ({raw.name}); load the file again"

@@ -73,7 +73,8 @@ class Stage:
     def take(self) -> Staged:
         """Stage the file; raise FileError where it is not what it says."""
         self._forget_earlier_attempt()
-        with open_raw(self.raw) as file:
+        size = self.raw.size_bytes
+        with open_raw(self.raw, lambda at: jobs.progress(self.claim, "stage", at, size)) as file:
             info, lines = self.source.read(file, self.run.origin, self.params)
             judge = Judge(self.source, info, self.params, known_accelerators())
             staged = Staged(self.raw, info.as_of or self.run.started_at, judge.kind)

@@ -1,5 +1,6 @@
 """What becomes of a file: published whole, refused whole, or in part with each refused line named."""
 
+import time
 from typing import Any
 
 import pytest
@@ -516,3 +517,28 @@ def test_decimal_places_are_those_of_the_tables() -> None:
             if kind.__name__ == "PriceRow" and name in ("gpu_count", "vcpus", "memory_gib"):
                 model = Sku
             assert model._meta.get_field(name).decimal_places == count, name
+
+
+def test_the_job_is_held_while_a_source_reads_for_long_before_its_first_line(
+    take: Take, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    settings.JOB_PROGRESS_SECONDS = 0.001
+    told: list[tuple[str, int]] = []
+    renew, read = jobs.renew, fake_prices.read
+
+    def noted(claim: Claim, phase: str, done: int, total: int | None) -> None:
+        told.append((phase, done))
+        renew(claim, phase, done, total)
+
+    def slow(file: Any, name: str, params: Any) -> Any:
+        while file.read(1 << 16):
+            time.sleep(0.002)
+        told.append(("first line", 0))
+        file.seek(0)
+        return read(file, name, params)
+
+    monkeypatch.setattr(jobs, "renew", noted)
+    monkeypatch.setattr(fake_prices, "read", slow)
+    take(TWO + f"cpu,0,east,{1:030000}\n" * 100)
+    before = told[: told.index(("first line", 0))]
+    assert max(done for phase, done in before if phase == "stage") > 1_000_000
