@@ -12,7 +12,7 @@ endif
 
 export VENV
 BIN := $(if $(VENV),$(VENV),.venv)/bin
-FAST := not browser and not fault and not services
+FAST := not browser and not fault and not services and not shared
 
 run: ## the whole product on this machine, at http://127.0.0.1:8000/ (PORT=8123 for another)
 	@exec $(PYTHON) -m launch run

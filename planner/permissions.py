@@ -8,11 +8,13 @@ from functools import wraps
 from typing import Any
 
 from django.conf import settings
+from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.core import checks
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.urls import URLPattern, URLResolver, get_resolver
 
+from planner.fragments import go_on
 from planner.models.people import Person
 
 ANONYMOUS = "anonymous"
@@ -83,8 +85,18 @@ def has_role(user: Any, least: str) -> bool:
     return _RANK[role] >= _RANK[least]
 
 
+class LoginMiddleware(LoginRequiredMiddleware):
+    """Ask for a login, and lead a page that polls there as a whole, not the form into its part."""
+
+    def handle_no_permission(  # type: ignore[override] # the stub is narrower than what Django asks for
+        self, request: HttpRequest, view_func: Any
+    ) -> HttpResponse:
+        answer = super().handle_no_permission(request, view_func)
+        return go_on(request, answer["Location"])
+
+
 class RoleMiddleware:
-    """Hold every request to the table. Stands after Django's LoginRequiredMiddleware."""
+    """Hold every request to the table. Stands after LoginMiddleware."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

@@ -148,11 +148,13 @@ def within(name: str, parts: tuple[str, ...] | set[str]) -> bool:
     return any(name == part or name.startswith(part + ".") for part in parts)
 
 
+@cache
 def rule_for(name: str) -> tuple[str, ...] | None:
     fitting = [part for part in MAY_IMPORT if within(name, (part,))]
     return MAY_IMPORT[max(fitting, key=len)] if fitting else None
 
 
+@cache
 def module_of(imported: str) -> str | None:
     """Return our module that an imported name lives in: the name itself, or what holds it."""
     while imported:

@@ -86,6 +86,13 @@ def test_every_address_answers_each_role_by_the_table(
             assert answer.status_code < 500, role
 
 
+@pytest.mark.django_db
+def test_a_page_that_polls_after_its_session_ended_goes_to_the_login_as_a_whole() -> None:
+    answer = Client().get("/data/", headers={"hx-request": "true"})
+    assert answer["HX-Redirect"] == "/accounts/login/?next=/data/"
+    assert answer.content == b""
+
+
 def test_an_address_that_the_table_does_not_know_stops_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(ROUTES, "prices")
     faults = permissions.check_routes(None)
