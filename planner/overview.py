@@ -57,6 +57,10 @@ class Followed:
     def pays_above(self) -> float | None:
         return self.outcome.break_even_utilization_of_available
 
+    @property
+    def planned_use(self) -> float | None:
+        return self.outcome.planned_utilization_of_available
+
 
 @dataclass(frozen=True)
 class Step:
@@ -92,9 +96,13 @@ class Overview:
 
     @property
     def margin(self) -> float | None:
-        """Return how far the measured use lies above the plan's break-even, as a difference of shares."""
+        """Return how far the plan's use of what it pays for lies above its break-even.
+
+        The measured share stands beside it: it is of today's fleet, which may be another than the plan's.
+        """
         above = self.followed.pays_above if self.followed else None
-        return None if above is None or self.median_share is None else self.median_share - above
+        planned = self.followed.planned_use if self.followed else None
+        return None if above is None or planned is None else planned - above
 
     @property
     def all_done(self) -> bool:

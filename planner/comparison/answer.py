@@ -127,9 +127,23 @@ def _utilization_part(subject: Subject, use: FleetUse, set_share: float | None) 
         Part(subject.letter, letter=subject.letter),
         Part(" pays above "),
         Part(above, strong=True, explain=f"break_even_utilization-{subject.letter}"),
-        Part(" utilization"),
+        Part(f" utilization of what it {_paid_for(subject)}"),
+        *_planned_part(subject),
         *_measured_part(use, set_share),
     )
+
+
+def _paid_for(subject: Subject) -> str:
+    """Name the capacity that the break-even is about: the core's headline capacity."""
+    return "owns" if any(supply.kind == "owned" for supply in subject.plan.supplies) else "reserves"
+
+
+def _planned_part(subject: Subject) -> tuple[Part, ...]:
+    """Say how much of that capacity the plan uses: the measured share is of another fleet's hours."""
+    share = subject.outcome.planned_utilization_of_available
+    if share is None:
+        return ()
+    return (Part(" and plans "), Part(percent(share), strong=True))
 
 
 def _measured_part(use: FleetUse, set_share: float | None) -> tuple[Part, ...]:
@@ -142,7 +156,7 @@ def _measured_part(use: FleetUse, set_share: float | None) -> tuple[Part, ...]:
             Part(percent(set_share), strong=True),
             Part(f", measured {percent(measured)}. "),
         )
-    return (Part("; you run at "), Part(percent(measured), strong=True), Part(". "))
+    return (Part("; today's fleet runs at "), Part(percent(measured), strong=True), Part(". "))
 
 
 def _month_part(subject: Subject, view: ViewName) -> tuple[Part, ...]:

@@ -44,6 +44,7 @@ def card(subject: Subject, column: Column, base: Subject, view: ViewName, base_c
         mix_text=_mix_text(mix),
         break_even=break_even_figure(outcome, view, f"break_even-{letter}"),
         pays_above=_pays_above(outcome, letter),
+        planned_use=_planned_use(outcome),
         peak_cash=money_short(
             outcome.peak_month_cash_usd, column.currency, reason=reason, explain=f"peak_month-{letter}"
         ),
@@ -126,6 +127,13 @@ def _pays_above(outcome: Outcome, letter: Letter) -> Figure:
     if outcome.gaps and _kinds(outcome) & COMMITTED_KINDS:
         return Figure(None, "unknown", _why_unknown(outcome), explain)
     return Figure(None, NOT_APPLICABLE)
+
+
+def _planned_use(outcome: Outcome) -> Figure:
+    share = outcome.planned_utilization_of_available
+    if share is None:
+        return not_applicable("nothing is bought or committed to")
+    return Figure(share, percent(share))
 
 
 def _kinds(outcome: Outcome) -> set[SupplyKind]:

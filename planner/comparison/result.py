@@ -117,6 +117,7 @@ class Card:
     mix_text: str  # the mix bar for screen readers
     break_even: Figure  # value: month index from 1; text "Jun 2029", "at once", "not in 36 months", "—"
     pays_above: Figure  # share of available hours; text "49 % util."
+    planned_use: Figure  # of the same capacity, in this plan
     peak_cash: Figure
     served: Figure  # share of demand
     unmet: Figure  # GPU-hours

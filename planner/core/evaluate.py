@@ -73,6 +73,7 @@ def evaluate(plan: Plan) -> Outcome:
             for settled in _paid_for(ledger)
         },
         utilization_terms=terms,
+        planned_utilization_of_available=_planned_utilization(ledger),
         reference=reference,
     )
 
@@ -193,9 +194,24 @@ def _utilization_terms(
 
 def _headline_terms(ledger: Ledger, reference: OnDemand | None) -> UtilizationTerms | None:
     """Return the terms of the owned servers, or of the commitments where nothing is owned."""
+    return _utilization_terms(ledger, _headline_capacity(ledger), reference)
+
+
+def _headline_capacity(ledger: Ledger) -> list[Settled]:
+    """Return what is owned, or the commitments where nothing is."""
     paid_for = _paid_for(ledger)
-    owned = [settled for settled in paid_for if isinstance(settled.supply, Owned)]
-    return _utilization_terms(ledger, owned or paid_for, reference)
+    return [settled for settled in paid_for if isinstance(settled.supply, Owned)] or paid_for
+
+
+def _planned_utilization(ledger: Ledger) -> float | None:
+    """Return used / available hours of the headline capacity; None where there are no such hours."""
+    used = available = 0.0
+    headline = _headline_capacity(ledger)
+    for settled, paid_hours in zip(ledger.supplies, ledger.served.paid_hours, strict=True):
+        if any(settled is one for one in headline):
+            used += float(paid_hours.sum())
+            available += float(settled.available_gpu_hours.sum())
+    return _ratio(used, available)
 
 
 def _of_installed(terms: UtilizationTerms | None) -> float | None:

@@ -146,6 +146,7 @@ class _Writer:
                 f"{self._usd(terms.rent_of_available_usd)} = {share:.1%} of available hours"
             )
         installed = self.outcome.break_even_utilization
+        planned = self.outcome.planned_utilization_of_available
         by_supply = self.outcome.break_even_utilization_by_supply.items()
         return Explanation(
             "Break-even utilization",
@@ -154,7 +155,8 @@ class _Writer:
             "left at the end, over the rent of the same hours less that energy.",
             formula,
             (
-                ("Share of installed hours", "unknown" if installed is None else f"{installed:.1%}", ""),
+                ("Used in the plan, of available hours", _percent(planned), ""),
+                ("Share of installed hours", _percent(installed), ""),
                 *((f"{name}, of installed hours", _percent(value), "") for name, value in by_supply),
                 *self._reference_inputs(),
                 *self._plan_inputs(),

@@ -226,4 +226,6 @@ class Outcome:
     balances: pd.DataFrame = field(default_factory=pd.DataFrame)
     break_even_utilization_by_supply: dict[str, float | None] = field(default_factory=dict)
     utilization_terms: UtilizationTerms | None = None  # of break_even_utilization
+    # used / available hours of the same capacity over the horizon, as the plan dispatches it
+    planned_utilization_of_available: float | None = None
     reference: OnDemand | None = None  # the supply that the plan is measured against

@@ -185,6 +185,7 @@ def _column_json(comparison: Comparison, column: Column) -> dict[str, Any]:
         "total": figure_json(card.total),
         "break_even_month": figure_json(card.break_even),
         "pays_above_share": figure_json(card.pays_above),
+        "planned_use_share": figure_json(card.planned_use),
         "peak_month_cash": figure_json(card.peak_cash),
         "served_share": figure_json(card.served),
         "mix": {part.kind: part.share for part in card.mix},

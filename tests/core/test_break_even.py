@@ -259,3 +259,17 @@ def test_without_on_demand_there_is_nothing_to_break_even_against() -> None:
 def test_closed_form_at_todays_price() -> None:
     # 35,040 fixed / (8,760 h * 8 GPUs * (1.25 - 0.25)) = 0.5
     assert utilization_today(35_040.0, 8, 1.25, 0.25) == pytest.approx(0.5)
+
+
+def test_planned_use_is_of_the_capacity_that_the_break_even_is_about() -> None:
+    # 6 of 8 reserved GPUs are wanted at every hour
+    workloads = (make_workload(gpus=6.0),)
+    reserved = evaluate(make_plan(workloads=workloads, supplies=(make_on_demand(), make_reserved())))
+    assert reserved.planned_utilization_of_available == pytest.approx(0.75)
+    # reserved GPUs come first, so the owned ones beside them, at 97 % availability, get 1 of 7.76
+    both = make_plan(
+        workloads=(make_workload(gpus=9.0),),
+        supplies=(make_on_demand(), make_reserved(), make_owned(availability=0.97)),
+    )
+    assert evaluate(both).planned_utilization_of_available == pytest.approx(1 / 7.76)
+    assert evaluate(make_plan()).planned_utilization_of_available is None

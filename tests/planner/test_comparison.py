@@ -64,7 +64,10 @@ class TestAnswer:
                    gpus_installed=Decimal(100), gpus_allocated=Decimal(60))  # fmt: skip
         comparison = compare(three()[:2], now=NOW)
         # reserved at $2 against $4 by the hour pays above one half
-        assert "B pays above 50\u00a0% utilization; you run at 60\u00a0%." in comparison.answer.detail_text
+        assert (
+            "B pays above 50\u00a0% utilization of what it reserves and plans 100\u00a0%; "
+            "today's fleet runs at 60\u00a0%." in comparison.answer.detail_text
+        )
         assert [(line.letter, line.share) for line in comparison.series.break_evens] == [
             ("B", pytest.approx(0.5))
         ]

@@ -81,12 +81,13 @@ def test_available_gpus_that_nobody_reported_leave_share_and_idle_unknown():
     assert page.margin is None
 
 
-def test_the_margin_is_measured_use_less_the_plans_break_even():
+def test_the_margin_is_the_planned_use_of_what_is_paid_for_less_its_break_even():
     weeks_of_use()
     own_8_without_discount()
     page = overview(NOW)
     assert page.followed.pays_above == pytest.approx(100_000 / 280_320)
-    assert page.margin == pytest.approx(0.6 - 100_000 / 280_320)
+    assert page.followed.planned_use == pytest.approx(1.0)  # 8 GPUs of demand on 8 owned
+    assert page.margin == pytest.approx(1.0 - 100_000 / 280_320)
 
 
 def test_one_plan_alone_draws_its_own_break_even():
@@ -154,8 +155,8 @@ def test_the_page_says_the_answer_in_one_sentence(viewer):
     own_8_without_discount()
     html = shown(viewer)
     assert "60\u00a0%" in html
-    # 60 % less 35.7 % is 24.3, shown as 24 points
-    assert "+24\u00a0pt" in html
+    # all 8 owned GPUs are planned for: 100 % less 35.7 % is 64.3, shown as 64 points
+    assert "+64\u00a0pt" in html
 
 
 def test_unknown_values_and_parameters_are_named_and_never_a_fault(viewer):
