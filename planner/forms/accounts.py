@@ -15,6 +15,12 @@ from planner.models.people import Person
 class LoginForm(allauth_forms.LoginForm):  # type: ignore[misc] # allauth ships no types
     """allauth's login, for a fixed time."""
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["login"].label = "E-mail address"
+        for field in self.fields.values():
+            field.widget.attrs.pop("placeholder", None)  # the label says it, and stays while one types
+
     def login(self, request: HttpRequest, redirect_url: str | None = None) -> HttpResponse:
         answer: HttpResponse = super().login(request, redirect_url=redirect_url)
         limit_session(request)  # last: allauth sets a span of its own

@@ -44,8 +44,7 @@ def first_admin(request: HttpRequest, token: str) -> HttpResponse:
         raise Http404("no such page")
     form = FirstAdminForm(request.POST or None)
     if not form.is_valid():
-        status = 422 if form.is_bound else 200
-        return render(request, "account/first_admin.html", {"form": form}, status=status)
+        return render(request, "account/first_admin.html", {"form": form})
     person = create_first_admin(token, form.cleaned_data["email"], form.cleaned_data["password"], now)
     if person is None:
         raise Http404("the link was used a moment ago")
