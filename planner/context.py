@@ -71,9 +71,7 @@ def page(request: HttpRequest) -> dict[str, Any]:
 
 
 def _navigation(path: str) -> list[Group]:
-    return [
-        Group(title, tuple(_entry(path, *entry) for entry in entries)) for title, entries in _NAVIGATION
-    ]
+    return [Group(title, tuple(_entry(path, *entry) for entry in entries)) for title, entries in _NAVIGATION]
 
 
 def _entry(path: str, title: str, icon: str, route: str) -> Entry:
