@@ -45,7 +45,7 @@ def cumulative(comparison: Comparison, height_px: int = TALL_PX) -> Figure | Non
             annotations=[
                 *end_annotations([label for label in labels if label], (low, high), height_px, margin),
                 *(
-                    _mark_annotation(mark, index)
+                    _mark_annotation(mark, index, series.months)
                     for index, mark in enumerate(_shown_marks(series.marks, best))
                 ),
             ],
@@ -101,16 +101,18 @@ def _shown_marks(marks: Sequence[Mark], best: str | None) -> list[Mark]:
     return [mark for mark in marks if mark.letter == letter][:MOST_MARKS]
 
 
-def _mark_annotation(mark: Mark, index: int) -> dict[str, Any]:
+def _mark_annotation(mark: Mark, index: int, months: Sequence[date]) -> dict[str, Any]:
     """Return a dated fact with a thin pointer; the first always, the others where the screen is wide."""
+    # right of a late mark stand the labels of the lines' ends
+    is_late = months.index(mark.month) > len(months) / 2
     return {
         "name": "mark" if index == 0 else "mark-wide",
         "x": mark.month.isoformat(),
         "y": mark.value,
-        # the first below its line to the right, the next above theirs to the left: they rarely meet
-        "ax": 56 if index == 0 else -8,
+        # the first below its line, the next above theirs: they rarely meet
+        "ax": (-40 if is_late else 56) if index == 0 else -8,
         "ay": 48 if index == 0 else -26 - 24 * index,
-        "xanchor": "left" if index == 0 else "center",
+        "xanchor": ("right" if is_late else "left") if index == 0 else "center",
         "text": chart_text(mark.text),
         "arrowcolor": "var(--ink-3)",
         "arrowwidth": 1.2,

@@ -30,7 +30,7 @@ function colours() {
 function fitted(layout, element) {
   if (element.clientWidth >= NARROW_PX || !layout.annotations) return layout;
   const shorter = (each) => each.name === "mark"
-    ? { ...each, ax: 18, text: each.text.replace(" from ", "<br>from "), align: "left" }
+    ? { ...each, ax: each.xanchor === "right" ? -18 : 18, text: each.text.replace(" from ", "<br>from "), align: "left" }
     : each;
   const { dtick } = layout.xaxis;
   const ticks = typeof dtick === "number" ? { dtick: 2 * dtick } : { nticks: 4 };

@@ -185,3 +185,18 @@ def test_the_label_of_a_chart_is_its_answer():
     label = charts.cumulative_label(make_comparison())
     assert "A $11.6\u00a0M" in label
     assert "C cheaper than A from Jun 2029" in label
+
+
+def test_a_late_mark_leaves_the_ends_of_the_lines_free():
+    late, early = make_series().marks
+    for marks, side in (((late,), "right"), ((early,), "left")):
+        figure = charts.cumulative(make_comparison(series=make_series(marks=marks)))
+        [mark] = [each for each in figure["layout"]["annotations"] if each["name"] == "mark"]
+        assert mark["xanchor"] == side
+
+
+def test_only_the_facts_of_the_cheapest_are_written_on_the_chart():
+    figure = charts.cumulative(make_comparison())
+    marks = [each["text"] for each in figure["layout"]["annotations"] if each["name"].startswith("mark")]
+    assert marks
+    assert all(text.startswith("C") for text in marks)
