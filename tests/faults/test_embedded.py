@@ -7,7 +7,7 @@ import pytest
 from .installation import FAULTS, Copy, kill_at_random
 
 pytestmark = pytest.mark.fault
-ROWS = 8_000
+ROWS = 6_000
 
 
 def test_f01_workers_killed_at_random_moments_lose_and_double_nothing(embedded: Copy) -> None:
