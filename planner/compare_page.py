@@ -5,7 +5,10 @@ from typing import Any
 
 from django.http import HttpRequest
 from django.template.loader import render_to_string
+from django.utils import timezone
 
+from costs.queries import runs
+from costs.queries.runs import Freshness
 from planner import charts
 from planner.comparison.result import Comparison, SourceLine
 
@@ -54,6 +57,7 @@ def context(comparison: Comparison, *, print_view: bool = False) -> dict[str, An
         "served_table": charts.served_table(comparison.series),
         "multiples": _multiples(comparison, print_view),
         "source_groups": _source_groups(comparison),
+        "late_sources": _late_sources(comparison),
         **_use(comparison, print_view),
     }
 
@@ -105,6 +109,15 @@ def _source_groups(comparison: Comparison) -> list[SourceGroup]:
         lines.setdefault(key, line)
         letters.setdefault(key, []).append(line.letter)
     return [SourceGroup(tuple(dict.fromkeys(letters[key])), line) for key, line in lines.items()]
+
+
+def _late_sources(comparison: Comparison) -> list[Freshness]:
+    """Return the sources behind the prices that are late now; a frozen page says its date instead."""
+    if comparison.is_frozen or not comparison.runs:
+        return []
+    used = runs.sources_of(comparison.runs)
+    known = runs.freshness(timezone.now())
+    return [source for source in known if source.name in used and source.state in ("late", "stale")]
 
 
 def _use(comparison: Comparison, print_view: bool) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Read the runs of the sources: how fresh each is, and what happened lately."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
@@ -76,6 +77,11 @@ def can_run(name: str) -> bool:
 def recent_runs(limit: int = 20) -> QuerySet[IngestRun]:
     """Return the newest runs of all sources, with their jobs."""
     return IngestRun.objects.select_related("job", "raw").order_by("-pk")[:limit]
+
+
+def sources_of(run_ids: Iterable[int]) -> set[str]:
+    """Return the names of the sources that runs took their files from."""
+    return set(IngestRun.objects.filter(pk__in=list(run_ids)).values_list("source", flat=True))
 
 
 def rejected_rows(run: IngestRun) -> QuerySet[RejectedRow]:
