@@ -215,6 +215,7 @@ def _is_published(run: IngestRun, source: ModuleType, raw: RawObject) -> bool:
         parser_version=source.PARSER_VERSION,
         params=run.job.params["params"],
         run__status=Status.DONE,
+        run__origin=run.origin,  # another name may mean another provider, or another date
     )
     last = batches.order_by("pk").last()
     return last is not None and not last.run.batches.filter(is_current=False).exists()

@@ -1,6 +1,7 @@
 """Take files of a source, or fetch its own: the same path as an upload and the schedule."""
 
 import logging
+import stat
 import sys
 from argparse import ArgumentParser
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from costs.ingest import ingest
 from costs.jobs import TryAgain
 from costs.models import IngestRun
 from costs.sources import SOURCES
+from costs.text import printable
 
 
 @contextmanager
@@ -27,6 +29,21 @@ def _quiet() -> Iterator[None]:
         yield
     finally:
         log.setLevel(level)
+
+
+def _check_readable(path: Path) -> None:
+    """Refuse what cannot be read to an end, before anything is stored."""
+    try:
+        kind = path.stat().st_mode
+        if stat.S_ISREG(kind):
+            path.open("rb").close()
+    except (OSError, ValueError) as error:
+        # a name of thousands of letters is no name to repeat
+        name, why = printable(path, 200), str(getattr(error, "strerror", None) or error)
+        raise CommandError(f"{name}: {why[:1].lower()}{why[1:]}; expected a file that can be read") from error
+    if not stat.S_ISREG(kind):
+        what = "a directory" if stat.S_ISDIR(kind) else "no regular file"
+        raise CommandError(f"{path}: this is {what}; expected a file")
 
 
 class Command(BaseCommand):
@@ -42,14 +59,15 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         params = self._params(options)
         for path in options["file"]:
-            if not path.is_file():
-                raise CommandError(f"{path}: no such file")
+            _check_readable(path)
         failed = []
         for path in options["file"] or [None]:
             try:
                 runs = self._take(options["source"], path, params)
             except TryAgain as error:
                 raise CommandError(str(error)) from error
+            except OSError as error:  # the file went away, or the disk is full
+                raise CommandError(f"{path or options['source']}: {error.strerror or error}") from error
             for run in runs:
                 if run.status in (IngestRun.Status.FAILED, IngestRun.Status.CANCELLED):
                     failed.append(run.message)
