@@ -193,7 +193,11 @@ def _headings(texts: list[str]) -> Iterator[_Heading]:
 def _answers(pages: list[_Page]) -> Offer:
     _check_pages(pages)
     texts = [text for page in pages for text in page.PriceList]
-    dated = [heading for heading in _headings(texts) if heading.publicationDate]
+    readable = list(_headings(texts))
+    if not readable:
+        expected = "strings of JSON, each a whole product: not one of these is"
+        raise FileError("json_wrong", expected, line=1, column="PriceList", value=texts[0][:200])
+    dated = [heading for heading in readable if heading.publicationDate]
     if not dated:
         raise FileError("not_a_time", "products that state their publicationDate", column="publicationDate")
     # one answer may mix versions while a new one is being rolled out: the newest dates the file

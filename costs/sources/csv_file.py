@@ -21,6 +21,8 @@ FIELD_COUNT = RESERVED + "fields"
 # a record that spans more than this has a quote that was never closed
 _RECORD_LINES = 1000
 _RECORD_BYTES = 4 << 20
+# in a row; nobody hears of a reader that skips millions of them
+_BLANK_LINES = 10_000
 
 Mend = Callable[[Sequence[str], Sequence[str]], Sequence[str] | None]
 
@@ -68,6 +70,7 @@ def decode(line: bytes, number: int) -> str:
 def records(lines: Iterable[bytes], limits: Limits = LIMITS) -> Iterator[tuple[int, list[str]]]:
     """Yield each record with the number of the line it starts on. Blank lines are skipped."""
     reader = csv.reader((decode(line, at) for at, line in enumerate(_guarded(lines), 1)), strict=True)
+    blank = 0
     while True:
         start = reader.line_num + 1
         try:
@@ -79,6 +82,9 @@ def records(lines: Iterable[bytes], limits: Limits = LIMITS) -> Iterator[tuple[i
             raise FileError(
                 "csv_broken", "well-formed CSV with closed quotes", line=start, value=str(error)
             ) from error
+        blank = 0 if record else blank + 1
+        if blank > _BLANK_LINES:
+            raise FileError("blank_lines", f"at most {_BLANK_LINES:,} blank lines in a row", line=start)
         if record:
             _check_record(record, start, limits)
             yield start, record
@@ -161,6 +167,8 @@ def open_table(
     """
     found = records(text_lines(blocks_of_text(file, name, limits), limits), limits)
     line, names = next(found, (1, []))
+    if not any(name.strip() for name in names):
+        raise FileError("empty_file", "a file with a header line and rows", line=line)
     header = check_header(names, tuple(required), line)
     return Table(header, _rows(found, header, limits, mend))
 

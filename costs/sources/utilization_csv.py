@@ -100,8 +100,10 @@ def _hourly_row(fields: Mapping[str, str], cluster: str, figures: Figures) -> Ut
             "no_gpu_figures", "", "", "at least one figure about GPUs: all of them are unknown here"
         )
     for column in ("pool", "gpu_type", *(() if cluster else ("cluster",))):
-        if not fields[column]:
-            raise RowError(column, "", "empty", f"a name; write unspecified where the {column} is not known")
+        if not fields[column].strip():
+            raise RowError(
+                column, fields[column], "empty", f"a name; write unspecified where the {column} is not known"
+            )
     return UtilizationRow(
         cluster or fields["cluster"],
         fields["pool"],

@@ -218,3 +218,14 @@ def test_packed_blocks_come_in_bounded_pieces() -> None:
     pieces = list(blocks_of_text(io.BytesIO(data), "a.gz", Limits(ratio=10_000)))
     assert b"".join(pieces) == b"x" * 1_000_000
     assert max(map(len, pieces)) <= 64 << 10
+
+
+@pytest.mark.parametrize("data", [b"\n\n\n", b"\xef\xbb\xbf", b"   ", b" \n\t\n", b",,\n1,2,3\n"])
+def test_a_file_of_blanks_has_no_header(data: bytes) -> None:
+    assert refused(data).code == "empty_file"
+
+
+def test_blank_lines_without_end_are_not_waded_through() -> None:
+    assert values(table("name,price\n" + "\n" * 10_000 + "a,1\n")) == [(10_002, "a", "1")]
+    error = refused("name,price\n" + "\n" * 10_001 + "a,1\n")
+    assert (error.code, error.line) == ("blank_lines", 10_002)
