@@ -9,6 +9,7 @@ from decimal import Decimal
 
 from .names import accelerator_key
 from .rows import AcceleratorRow, PriceRow, Row, RowError, UtilizationRow
+from .text import has_steering
 
 # Sanity bounds per GPU-hour, all terms and spot included; set 2026-11-30 from the lists at hand.
 # They catch a term total taken for an hour (8,760 times), cents for dollars, a bid floor for a price.
@@ -86,8 +87,8 @@ def check_text(row: Row) -> None:
             raise RowError(name, text, "text_too_long", f"at most {TEXT_LIMITS[name]} characters")
         if text.isascii() and text.isprintable():
             continue
-        if any(c < " " or "\ud800" <= c <= "\udfff" for c in text):
-            raise RowError(name, text, "text_unreadable", "text without control characters")
+        if has_steering(text):
+            raise RowError(name, text, "text_unreadable", "text without control or direction characters")
 
 
 def check_price(row: PriceRow, known: Known) -> None:
@@ -100,11 +101,13 @@ def check_price(row: PriceRow, known: Known) -> None:
             "accelerator_unknown",
             "a name or an alias of the accelerator table; add it there and load the file again",
         )
+    if row.currency not in SCALE:
+        raise RowError("currency", row.currency, "currency_unknown", f"one of {', '.join(SCALE)}")
     if row.price_per_hour is None:
         return
     low, high = (bound * SCALE.get(row.currency, 1) for bound in price_bounds(slug))
     per_gpu_hour = row.price_per_hour / row.gpu_count
-    if row.currency in SCALE and not low <= per_gpu_hour <= high:
+    if not low <= per_gpu_hour <= high:
         raise RowError(
             "price",
             row.price_per_hour,

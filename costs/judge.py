@@ -1,13 +1,15 @@
 """Judge the lines of one file, one after the other, remembering what earlier lines said."""
 
 from collections.abc import Mapping
+from datetime import datetime, timedelta
 from hashlib import blake2b
 from types import ModuleType
 
 from .gate import SCOPE_LIMIT, Known, check_row
-from .rows import FileInfo, OutOfScope, PriceRow, RawLine, Row, RowError
+from .rows import FileError, FileInfo, OutOfScope, PriceRow, RawLine, Row, RowError, UtilizationRow
 from .rowtext import KINDS, Payload, key_of, row_digest, to_payload
 
+AHEAD = timedelta(days=1)  # a date that has begun elsewhere, a clock that is off
 SAMPLE_SCOPE = "sample:"  # before the scope of made-up data, which never mixes with an organisation's own
 
 Fact = tuple[str, int, Payload]  # scope, line, what the row says
@@ -17,8 +19,16 @@ FactKey = tuple[str, tuple[str, ...]]  # scope and natural key
 class Judge:
     """What the lines of a file say, and whether it may be taken."""
 
-    def __init__(self, source: ModuleType, info: FileInfo, params: Mapping[str, str], known: Known) -> None:
+    def __init__(
+        self, source: ModuleType, info: FileInfo, params: Mapping[str, str], known: Known, now: datetime
+    ) -> None:
         self.source, self.info, self.known = source, info, known
+        self.latest = now + AHEAD
+        if info.as_of is not None and info.as_of > self.latest:
+            # it would stand for good: every later file would seem older
+            raise FileError(
+                "dated_in_future", f"a file of {now:%Y-%m-%d} or before", value=f"{info.as_of:%Y-%m-%d}"
+            )
         self.prefix = SAMPLE_SCOPE if params.get("sample") == "1" else ""
         self.kind: type = KINDS[source.KIND]
         # short digest of a fact's key -> the line that stated it and the digest of what it said
@@ -39,6 +49,8 @@ class Judge:
             check_row(row, self.known)
             if isinstance(row, PriceRow):
                 self._check_currency(row, scope, line)
+            elif isinstance(row, UtilizationRow) and row.starts_at > self.latest:
+                raise RowError("starts_at", row.starts_at, "hour_in_future", "an hour that is over")
         for fact in facts:
             self._check_agreement(fact)
         fresh = []
@@ -64,7 +76,14 @@ class Judge:
     def _check_currency(self, row: PriceRow, scope: str, line: int) -> None:
         currency, first = self.currency.setdefault(scope, (row.currency, line))
         if row.currency != currency:
-            raise RowError("currency", row.currency, "currency_mixed", f"{currency} as on line {first}")
+            # which of the two is right is not known, and the first may have been the wrong one
+            raise FileError(
+                "currency_mixed",
+                f"one currency for all prices of {scope}: {currency} as on line {first}",
+                line=line,
+                column="currency",
+                value=row.currency,
+            )
 
     def _check_agreement(self, fact: Fact) -> None:
         line, said = self.stated.get(self._short(fact), (0, b""))

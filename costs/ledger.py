@@ -18,7 +18,7 @@ from django.db.models.functions import Now
 from .models import Accelerator, Batch, IngestRun, Job, Price, RawObject, StagedRow, Utilization
 from .replay import Replay, replay
 from .rows import AcceleratorRow, FileError, PriceRow, UtilizationRow
-from .rowtext import PLACES, key_of, row_digest, to_payload
+from .rowtext import PLACES, key_of, offer_of, row_digest, to_payload
 from .sources import SOURCES
 
 Scope = tuple[str, str]  # source and its scope
@@ -137,8 +137,8 @@ def _follow(expected: Expected, batch: Batch, again: Replay) -> None:
     elif again.kind is PriceRow:
         begin, table = own, expected.prices
         if not again.unreadable:
-            kept = {key for scope, key in again.held if scope == batch.scope}
-            for key in [k for k in expected.prices if k[:2] == own and k[2:] not in kept]:
+            kept = {offer_of(key) for scope, key in again.held if scope == batch.scope}
+            for key in [k for k in expected.prices if k[:2] == own and offer_of(k[2:]) not in kept]:
                 del expected.prices[key]
             if not kept:
                 expected.loose.discard(own)

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from .models import IngestRun, RejectedRow
 from .raw import open_raw
-from .rows import OutOfScope, PriceRow, RowError
+from .rows import KEY_IN_DOUBT, OutOfScope, PriceRow, RowError
 from .rowtext import KINDS, Payload, amount_of, key_of, row_digest, rows_digest, to_payload
 from .sources import SOURCES
 
@@ -37,7 +37,7 @@ def replay(run: IngestRun) -> Replay:
     """Return what the run's bytes say when read now."""
     source, params = SOURCES[run.source], dict(run.job.params["params"])
     prefix = "sample:" if params.get("sample") == "1" else ""
-    refused = set(run.rejected.filter(kind=RejectedRow.Kind.WRONG).values_list("line", flat=True))
+    refused = dict(run.rejected.filter(kind=RejectedRow.Kind.WRONG).values_list("line", "rule"))
     result = Replay(KINDS[source.KIND])
     stated: dict[tuple[str, ...], Payload] = {}
     if run.raw is None:
@@ -55,6 +55,9 @@ def replay(run: IngestRun) -> Replay:
                 result.unreadable += 1
                 if line.line not in refused:
                     result.problems.append(f"run {run.pk}: line {line.line} is wrong ({error}), not recorded")
+                continue
+            if refused.get(line.line) in KEY_IN_DOUBT:
+                result.unreadable += 1
                 continue
             for row in rows:
                 scope, payload = prefix + source.scope(row, info), to_payload(row)

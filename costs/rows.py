@@ -11,6 +11,13 @@ Payment = Literal["", "no_upfront", "partial_upfront", "all_upfront"]
 PriceState = Literal["priced", "not_sold", "reservation_only", "unknown"]
 MAX_PRICE_PER_HOUR = Decimal(100_000)
 PRICE_STEP = Decimal("0.000000001")
+GPU_STEP = Decimal("0.001")
+# above any machine and any fee there is, and within what the tables hold
+_MOST_BESIDE_PRICE = {"upfront": Decimal(10**9), "vcpus": Decimal(100_000), "memory_gib": Decimal(10**7)}
+
+
+# rules about the very text that says which fact a line states: which one is meant is then not known
+KEY_IN_DOUBT = frozenset({"text_too_long", "text_unreadable"})
 
 
 class RowError(Exception):
@@ -75,8 +82,13 @@ class PriceRow:
             raise RowError("price", price, "price_without_state", "a price when priced and none otherwise")
         if price is not None and not (price.is_finite() and PRICE_STEP <= price <= MAX_PRICE_PER_HOUR):
             raise RowError("price", price, "price_out_of_bounds", f"above 0 and at most {MAX_PRICE_PER_HOUR}")
-        if not (self.gpu_count.is_finite() and 0 < self.gpu_count <= 1024):
-            raise RowError("gpu_count", self.gpu_count, "gpu_count_out_of_bounds", "above 0 and at most 1024")
+        if not (self.gpu_count.is_finite() and GPU_STEP <= self.gpu_count <= 1024):
+            raise RowError("gpu_count", self.gpu_count, "gpu_count_out_of_bounds", f"{GPU_STEP} to 1024")
+        for name, most in _MOST_BESIDE_PRICE.items():
+            value = getattr(self, name)
+            if value is not None and not (value.is_finite() and 0 <= value <= most):
+                expected = f"0 to {most:,}, or empty when unknown"
+                raise RowError(name, value, f"{name}_out_of_bounds", expected)
         _aware("effective_from", self.effective_from)
         if len(self.currency) != 3 or not self.currency.isascii() or not self.currency.isupper():
             raise RowError("currency", self.currency, "currency_unknown", "three capitals such as USD")

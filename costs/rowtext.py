@@ -96,6 +96,15 @@ def key_of(kind: type, payload: Payload) -> tuple[str, ...]:
     return tuple(payload[name] for name in KEYS[kind])
 
 
+def offer_of(key: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the key of a price without the accelerator's name and count.
+
+    A refused line that spells the accelerator in a new way still speaks of the same offer.
+    """
+    provider, sku, _, _, *place = key
+    return (provider, sku, *place)
+
+
 def amount_of(kind: type, payload: Payload) -> Decimal:
     """Return the number of the row that a ledger sums, 0 where the row holds none."""
     return Decimal(payload[_SUMMED[kind]] or 0)

@@ -19,7 +19,7 @@ from .gate import Known
 from .judge import Fact, FactKey
 from .models import Accelerator, Batch, Price, Sku
 from .rows import PriceRow
-from .rowtext import key_of, to_values
+from .rowtext import key_of, offer_of, to_values
 
 Key = tuple[str, ...]
 SKU_KEY = ("provider", "name", "accelerator_name", "gpu_count")
@@ -58,7 +58,7 @@ def write_prices(
         )
         .annotate(last=Max("effective_to"))
     }  # fmt: skip
-    kept = {key for scope, key in held if scope == batch.scope}
+    kept = {offer_of(key) for scope, key in held if scope == batch.scope}
     plan = _plan(batch, facts, current, ended, None if not may_close else kept)
     _apply(batch, plan, known)
     return plan.counts
@@ -111,7 +111,7 @@ def _plan(
                 plan.corrects.append((price, row, line))
             changed += 1
     for key, price in missing.items():
-        if kept is None or key in kept:
+        if kept is None or offer_of(key) in kept:
             held += 1
             continue
         closed += 1

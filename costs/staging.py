@@ -21,7 +21,7 @@ from .judge import Fact, FactKey, Judge, contradiction
 from .models import Accelerator, IngestRun, RawObject, RejectedRow, StagedRow
 from .names import accelerator_key
 from .raw import open_raw
-from .rows import FileError, OutOfScope, RawLine, RowError
+from .rows import KEY_IN_DOUBT, FileError, OutOfScope, RawLine, RowError
 from .rowtext import Payload, key_of
 from .text import printable
 
@@ -76,7 +76,7 @@ class Stage:
         size = self.raw.size_bytes
         with open_raw(self.raw, lambda at: jobs.progress(self.claim, "stage", at, size)) as file:
             info, lines = self.source.read(file, self.run.origin, self.params)
-            judge = Judge(self.source, info, self.params, known_accelerators())
+            judge = Judge(self.source, info, self.params, known_accelerators(), self.claim.job.created_at)
             staged = Staged(self.raw, info.as_of or self.run.started_at, judge.kind)
             try:
                 for line in lines:
@@ -88,6 +88,8 @@ class Stage:
                 self._write(file)  # the lines refused so far are known: the failed run shows them
                 raise
             self._write(file)
+        if not self.run.lines_read:
+            raise FileError("no_lines", "at least one line below the header")
         self._drop_contradicted(judge, staged)
         return staged
 
@@ -116,7 +118,10 @@ class Stage:
         try:
             fresh = judge.check(rows, facts)
         except RowError as error:
-            staged.held.update(judge.key(fact) for fact in facts)
+            if error.rule in KEY_IN_DOUBT:
+                staged.unreadable_lines += 1
+            else:
+                staged.held.update(judge.key(fact) for fact in facts)
             return self._reject(WRONG, line.line, error)
         except OutOfScope as reason:
             return self._reject(OUT, line.line, reason)

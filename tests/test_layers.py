@@ -20,7 +20,7 @@ MAY_IMPORT = {
     "costs.egress": (),
     "costs.text": (),
     "costs.rowtext": ("costs.rows",),
-    "costs.gate": ("costs.names", "costs.rows"),
+    "costs.gate": ("costs.names", "costs.rows", "costs.text"),
     "costs.judge": ("costs.gate", "costs.names", "costs.rows", "costs.rowtext"),
     "costs.sources": ("costs.sources", "costs.rows", "costs.names", "costs.egress"),
     "costs.models": ("costs.models",),

@@ -200,9 +200,12 @@ def test_a_price_stays_when_its_own_line_was_refused_and_others_end(take: Take) 
         ("x,1,east,Infinity", "price_out_of_bounds", "above 0"),
         ("x,1,east,1e400", "price_out_of_bounds", "above 0"),
         ("x,1,east,-0", "price_out_of_bounds", "above 0"),
-        ("x,1,east,5,EUR", "currency_mixed", "USD as on line 2"),
+        ("x,1,north,5,XYZ", "currency_unknown", "one of USD"),
         ("x" * 161 + ",1,east,5", "text_too_long", "at most 160 characters"),
-        ("x\x00,1,east,5", "text_unreadable", "without control characters"),
+        ("x\x00,1,east,5", "text_unreadable", "without control or direction characters"),
+        ("x\u202egnp,1,east,5", "text_unreadable", "without control or direction characters"),
+        # would be stored as 0.000 GPUs, by which pages divide
+        ("x,0.0004,east,0.001", "gpu_count_out_of_bounds", "0.001 to 1024"),
     ],
 )
 def test_the_gate_refuses_by_name(take: Take, line: str, rule: str, expected: str) -> None:
