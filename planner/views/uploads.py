@@ -33,6 +33,7 @@ def upload(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         form = UploadForm(request.POST, request.FILES)
         if getattr(request, "upload_too_large", False):
+            form.errors.pop("file", None)  # that no file came is what was made of it
             form.add_error("file", too_large())
         if form.is_valid():
             return redirect("upload_preview", _enqueue_check(request, form, now).pk)
