@@ -18,7 +18,7 @@ from .counts import Counts
 from .jobs import Cancelled, Claim, HandedBack, LeaseLost, TryAgain
 from .judge import Fact
 from .models import Batch, IngestRun, Job, RawObject, StagedRow, Utilization
-from .publish import facts_of, is_repeat, serialize, summarize, write
+from .publish import facts_of, serialize, summarize, write
 from .raw import blocks, store
 from .rows import FileError
 from .sources import SOURCES
@@ -233,8 +233,6 @@ def _publish(
         with transaction.atomic():
             jobs.lock(claim)
             serialize()
-            if publish and is_repeat(run, source, summaries):
-                raise Repeat
             counts = write(claim, run, source, staged, summaries, timezone.now())
             if publish and not counts.touched and _was_published(run, source):
                 raise Repeat

@@ -67,18 +67,6 @@ def serialize() -> None:
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [PUBLISH_LOCK])
 
 
-def is_repeat(run: IngestRun, source: ModuleType, summaries: dict[str, Summary]) -> bool:
-    """Return whether the current batches of all scopes came from these bytes and say the same."""
-    current = Batch.objects.filter(source=run.source, scope__in=summaries, is_current=True)
-    said = {
-        batch.scope: batch.rows_sha256
-        for batch in current
-        if (batch.raw_id, batch.parser_version, batch.params)
-        == (run.raw_id, source.PARSER_VERSION, run.job.params["params"])
-    }
-    return bool(summaries) and said == {scope: summary.sha256 for scope, summary in summaries.items()}
-
-
 def write(
     claim: Claim, run: IngestRun, source: ModuleType, staged: Staged, summaries: dict[str, Summary],
     now: datetime,
