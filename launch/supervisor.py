@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from subprocess import Popen
+from typing import TextIO
 
 from launch import processes
 from launch.environment import ROOT, SetupError
@@ -93,8 +94,7 @@ def only_copy(folder: Path) -> Iterator[None]:
 
     The keeper inherits the lock and holds it until the last child is gone.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "run.lock").open("a") as file:
+    with _lock_file(folder) as file:
         deadline = time.monotonic() + LOCK_SECONDS
         while True:
             try:
@@ -107,6 +107,16 @@ def only_copy(folder: Path) -> Iterator[None]:
                     ) from None
                 time.sleep(0.2)
         yield
+
+
+def _lock_file(folder: Path) -> TextIO:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        return (folder / "run.lock").open("a")
+    except OSError as error:
+        raise SetupError(
+            f"{folder} cannot be written: {error.strerror}; make it a folder of this user, or set VAR_DIR"
+        ) from None
 
 
 def listen(port: int) -> socket.socket:

@@ -61,12 +61,15 @@ def _secret_key() -> str:
             raise ImproperlyConfigured("SECRET_KEY: at least 50 characters are needed")
         return given
     path = VAR_DIR / "secret_key"
-    VAR_DIR.mkdir(parents=True, exist_ok=True)
     try:
+        VAR_DIR.mkdir(parents=True, exist_ok=True)
         # O_EXCL: of two processes that start together, one writes and the other reads
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
-        pass
+        if not path.is_file():
+            raise ImproperlyConfigured(f"VAR_DIR={VAR_DIR}: name a folder") from None
+    except OSError as error:
+        raise ImproperlyConfigured(f"VAR_DIR={VAR_DIR} cannot be written: {error.strerror}") from error
     else:
         with os.fdopen(handle, "w") as file:
             file.write(secrets.token_urlsafe(64))

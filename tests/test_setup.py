@@ -272,3 +272,35 @@ def test_every_setting_is_in_the_operations_guide() -> None:
     guide = (ROOT / "docs" / "operations.md").read_text()
     assert len(read) > 12
     assert [name for name in sorted(read) if f"`{name}`" not in guide] == []
+
+
+@pytest.mark.parametrize("inside", ["", "deeper"])
+def test_a_var_that_is_no_folder_is_said_in_one_line(tmp_path: Path, inside: str) -> None:
+    (tmp_path / "var").write_text("a file")
+    folder = tmp_path / "var" / inside
+    done = run(sys.executable, "-m", "launch", "run", VAR_DIR=str(folder), PORT="8000")
+    assert done.returncode == 1
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert f"{folder} cannot be written" in done.stderr
+    settings = run(sys.executable, "-c", "import planner.settings", VAR_DIR=str(folder))
+    assert f"VAR_DIR={folder}" in settings.stderr.strip().splitlines()[-1]
+
+
+def test_a_database_that_is_broken_is_said_in_one_line(tmp_path: Path) -> None:
+    broken = tmp_path / "gpu-planner.sqlite3"
+    broken.write_bytes(b"no database at all\n" * 500)
+    done = run(sys.executable, "manage.py", "prepare", VAR_DIR=str(tmp_path))
+    assert done.returncode == 1
+    assert done.stderr.strip().splitlines() == [
+        f"CommandError: the database {broken} cannot be used: file is not a database"
+    ]
+    assert broken.read_bytes() == b"no database at all\n" * 500
+
+
+def test_a_database_server_that_is_away_is_said_in_one_line(tmp_path: Path) -> None:
+    url = "postgres://planner:hunter22@127.0.0.1:1/planner"
+    done = run(sys.executable, "manage.py", "prepare", VAR_DIR=str(tmp_path), DATABASE_URL=url)
+    assert done.returncode == 1
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert "the database planner cannot be used" in done.stderr
+    assert "hunter22" not in done.stderr

@@ -4,7 +4,8 @@ from importlib import resources
 
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import DatabaseError
 from django.utils import timezone
 
 from costs.models import Batch
@@ -26,6 +27,17 @@ class Command(BaseCommand):
         parser.add_argument("--first-admin", action="store_true", help=text)
 
     def handle(self, *args: object, first_admin: bool, **options: object) -> None:
+        try:
+            self._prepare(first_admin=first_admin)
+        except DatabaseError as error:
+            # SQLite names no file itself; a PostgreSQL error names its server
+            name = settings.DATABASES["default"]["NAME"]
+            why = " ".join(str(error).split())
+            raise CommandError(f"the database {name} cannot be used: {why}") from error
+        except OSError as error:
+            raise CommandError(f"{error.filename or settings.VAR_DIR}: {error.strerror or error}") from error
+
+    def _prepare(self, *, first_admin: bool) -> None:
         call_command("migrate", verbosity=0, interactive=False)
         call_command("clearsessions")
         self._static()
