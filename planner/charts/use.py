@@ -30,7 +30,7 @@ def weekly_use(
     pools = measured.pools[:MOST_POOLS]
     shown = [line for line in break_evens if line.share <= 1.2]
     low, high = _percent_range([measured.fleet, *pools], shown)
-    margin = {"l": 42, "r": 134, "t": 10, "b": 28}
+    margin = {"l": 42, "r": 144, "t": 10, "b": 28}
     labels = [_break_even_label(line) for line in shown]
     labels += [label for label in (_week_label(pool, "var(--ink-3)", 500) for pool in pools) if label]
     labels += [label for label in [_week_label(measured.fleet, "var(--ink)", 700)] if label]
