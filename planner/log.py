@@ -22,9 +22,14 @@ class HideSecrets(logging.Filter):
 
 
 class NameRequest(logging.Filter):
-    """Add the request's id where the line belongs to a request."""
+    """Add the request's id where the line belongs to a request.
+
+    What a page refuses is a line, not a trace of calls: anybody could fill the log with those.
+    """
 
     def filter(self, record: logging.LogRecord) -> bool:
+        if record.levelno < logging.ERROR and record.name.startswith("django."):
+            record.exc_info = record.exc_text = None
         request_id = getattr(getattr(record, "request", None), "request_id", "")
         record.request_note = f" [request {request_id}]" if request_id else ""
         return True

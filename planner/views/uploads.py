@@ -36,7 +36,10 @@ def upload(request: HttpRequest) -> HttpResponse:
             form.errors.pop("file", None)  # that no file came is what was made of it
             form.add_error("file", too_large())
         if form.is_valid():
-            return redirect("upload_preview", _enqueue_check(request, form, now).pk)
+            try:
+                return redirect("upload_preview", _enqueue_check(request, form, now).pk)
+            except OSError as error:
+                form.add_error("file", f"It could not be stored ({error.strerror}); nothing has changed.")
         status = 422
     context = {
         "form": form,

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import OperationalError
 
 from costs.ledger import verify
 from costs.models import IngestRun, Price, RawObject, Utilization
@@ -153,3 +154,25 @@ def test_the_shell_says_in_one_line_that_a_file_may_not_be_read(
     monkeypatch.setattr(Path, "open", refuse)  # the tests may run as root, who may read everything
     with pytest.raises(CommandError, match=r"closed\.csv: permission denied"):
         call_command("ingest", "skypilot", file=[path])
+
+
+def test_the_shell_says_in_one_line_that_the_database_is_full(
+    take: Take, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "skypilot_aws.csv"
+    path.write_text(SKYPILOT + "p4d.24xlarge,A100,8,96,1152,21.95,,us-east-1\n")
+
+    def full(*args: object, **options: object) -> None:
+        raise OperationalError("database or disk is full")
+
+    monkeypatch.setattr("costs.ingest.jobs.run", full)
+    with pytest.raises(CommandError, match=r"skypilot_aws\.csv: the database: database or disk is full"):
+        call_command("ingest", "skypilot", file=[path])
+
+
+@pytest.mark.parametrize("text", ['{"PriceList": ["{", "{\\"product\\": "]}', '{"PriceList": ["[[[["]}'])
+def test_an_answer_whose_products_are_all_cut_says_so(take: Take, text: str) -> None:
+    run = take(text, "aws_prices", "gp.json")
+    assert (run.status, run.error_code) == (IngestRun.Status.FAILED, "json_wrong")
+    assert (run.error["line"], run.error["column"]) == (1, "PriceList")
+    assert "strings of JSON" in run.error["expected"]

@@ -241,6 +241,16 @@ def test_a_fault_of_ours_shows_a_number_that_the_log_has_too(
     assert settings.SECRET_KEY not in logging.Formatter().format(record)
 
 
+def test_what_a_page_refuses_is_one_line_in_the_log(
+    viewer_client: Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING, "django.request"):
+        assert viewer_client.get("/scenarios/new/").status_code == 403
+    record = next(record for record in caplog.records if record.name == "django.request")
+    log.NameRequest().filter(record)
+    assert len(logging.Formatter().format(record).splitlines()) == 1
+
+
 def test_the_sign_of_life_tells_when_the_database_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
     def away(*args: object, **kwargs: object) -> None:
         raise OperationalError("connection refused")

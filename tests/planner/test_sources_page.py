@@ -1,6 +1,7 @@
 """Claims about the data pages: freshness, runs, uploads with their check, and what is refused."""
 
 import csv
+import errno
 import gzip
 import io
 import json
@@ -339,6 +340,20 @@ def test_a_file_over_the_limit_is_refused_with_the_limit_and_a_way_out(planner, 
     assert "required" not in text
     assert "manage.py ingest" in text
     assert not RawObject.objects.exists()
+
+
+@pytest.mark.django_db
+def test_a_full_disk_is_said_at_the_file(planner, settings, monkeypatch):
+    def full(*args: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("costs.raw.os.fsync", full)
+    response = send(planner, "a,b\n")
+    assert response.status_code == 422
+    assert "No space left on device" in text_of(response)
+    assert not Job.objects.exists()
+    assert not RawObject.objects.exists()
+    assert not list(Path(settings.RAW_DIR).iterdir())
 
 
 @pytest.mark.django_db

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError
 from django.utils import timezone
 
 from costs.ingest import ingest
@@ -66,6 +67,8 @@ class Command(BaseCommand):
                 runs = self._take(options["source"], path, params)
             except TryAgain as error:
                 raise CommandError(str(error)) from error
+            except DatabaseError as error:  # a worker takes the job up when its lease is over
+                raise CommandError(f"{path or options['source']}: the database: {error}") from error
             except OSError as error:  # the file went away, or the disk is full
                 raise CommandError(f"{path or options['source']}: {error.strerror or error}") from error
             for run in runs:
