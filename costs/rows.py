@@ -75,6 +75,7 @@ class PriceRow:
     vcpus: Decimal | None = None
     memory_gib: Decimal | None = None
     reference: str = ""
+    observed_on: date | None = None  # when the row's own source was read; None: the date of the file
 
     def __post_init__(self) -> None:
         price = self.price_per_hour

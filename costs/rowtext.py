@@ -41,7 +41,7 @@ PLACES: dict[type, dict[str, int]] = {
 _STEPS = {kind: {n: Decimal(1).scaleb(-p) for n, p in places.items()} for kind, places in PLACES.items()}
 NAMES = {kind: tuple(f.name for f in fields(kind)) for kind in (PriceRow, UtilizationRow, AcceleratorRow)}
 _TIMES: dict[type, dict[str, Callable[[str], date]]] = {
-    PriceRow: {"effective_from": datetime.fromisoformat},
+    PriceRow: {"effective_from": datetime.fromisoformat, "observed_on": date.fromisoformat},
     UtilizationRow: {"starts_at": datetime.fromisoformat},
     AcceleratorRow: {"launch_date": date.fromisoformat, "reference_date": date.fromisoformat},
 }
@@ -56,8 +56,8 @@ KEYS: dict[type, tuple[str, ...]] = {
     AcceleratorRow: ("slug",),
 }  # fmt: skip
 _SUMMED = {PriceRow: "price_per_hour", UtilizationRow: "gpus_allocated", AcceleratorRow: "memory_gb"}
-# a date on which a price began is kept with the price, but is no part of what the file says now
-_UNCOUNTED = {"effective_from", "vcpus", "memory_gib"}
+# dates are kept with the price, but are no part of what the file says it costs now
+_UNCOUNTED = {"effective_from", "observed_on", "vcpus", "memory_gib"}
 
 
 def to_payload(row: Row) -> Payload:

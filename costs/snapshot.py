@@ -5,9 +5,9 @@ that the row states), what it no longer states closes there. Two files of the sa
 each other in time: the second corrects the first in place, and a price that it lacks was never there.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, time
 from decimal import Decimal
 from typing import Any
 
@@ -25,9 +25,10 @@ Key = tuple[str, ...]
 SKU_KEY = ("provider", "name", "accelerator_name", "gpu_count")
 SAID = ("state", "price_per_hour", "upfront", "currency")  # another value is another price
 NOTED = ("state_reason", "reference")  # may change without a new price
+PK_CHUNK = 1_000
 COLUMNS = (
-    "source", "scope", "sku_id", "region", "zone", "term", "payment", *SAID, *NOTED, "effective_from",
-    "batch_id", "line",
+    "source", "scope", "sku_id", "region", "zone", "term", "payment", *SAID, *NOTED, "as_of",
+    "effective_from", "batch_id", "line",
 )  # fmt: skip
 
 
@@ -39,6 +40,7 @@ class Plan:
     ends: list[tuple[int, datetime]]  # price and the moment it ends
     corrects: list[tuple[Price, dict[str, Any], int]]
     notes: list[tuple[Price, dict[str, Any]]]
+    confirms: list[tuple[int, datetime]]  # price and the date of which it is stated again, unchanged
     voids: list[int]  # prices that never came into force
     counts: Counts
 
@@ -87,7 +89,7 @@ def _plan(
     ended: Mapping[Key, datetime],
     kept: set[Key] | None,
 ) -> Plan:
-    plan = Plan([], [], [], [], [], Counts())
+    plan = Plan([], [], [], [], [], [], Counts())
     added = changed = unchanged = closed = held = 0
     missing = dict(current)
     for _, line, payload in facts:
@@ -101,6 +103,8 @@ def _plan(
         elif all(getattr(price, name) == row[name] for name in SAID):
             if any(getattr(price, name) != row[name] for name in NOTED):
                 plan.notes.append((price, row))
+            if price.as_of != _as_of(batch, row):
+                plan.confirms.append((price.pk, _as_of(batch, row)))
             unchanged += 1
         else:
             start = stated if stated and stated > price.effective_from else batch.as_of
@@ -123,16 +127,24 @@ def _plan(
     return plan
 
 
+def _as_of(batch: Batch, row: Mapping[str, Any]) -> datetime:
+    """Return the date of which a row states its price."""
+    day = row["observed_on"]
+    return batch.as_of if day is None else datetime.combine(day, time(), UTC)
+
+
 def _apply(batch: Batch, plan: Plan, known: Known) -> None:
     Price.objects.filter(pk__in=plan.voids).delete()
     # ends first: a price may open only when no other is open
-    for start in {start for _, start in plan.ends}:
-        Price.objects.filter(pk__in=[pk for pk, end in plan.ends if end == start]).update(effective_to=start)
+    _set_moments("effective_to", plan.ends)
+    _set_moments("as_of", plan.confirms)
     for price, row, line in plan.corrects:
         for name in (*SAID, *NOTED):
             setattr(price, name, row[name])
-        price.batch, price.line = batch, line
-    Price.objects.bulk_update([p for p, _, _ in plan.corrects], [*SAID, *NOTED, "batch", "line"], 500)
+        price.batch, price.line, price.as_of = batch, line, _as_of(batch, row)
+    Price.objects.bulk_update(
+        [price for price, _, _ in plan.corrects], [*SAID, *NOTED, "batch", "line", "as_of"], 500
+    )
     for price, row in plan.notes:
         for name in NOTED:
             setattr(price, name, row[name])
@@ -144,11 +156,19 @@ def _apply(batch: Batch, plan: Plan, known: Known) -> None:
         (
             (
                 batch.source, batch.scope, skus[key[:4]], *key[4:],
-                *(row[name] for name in (*SAID, *NOTED)), start, batch.pk, line,
+                *(row[name] for name in (*SAID, *NOTED)), _as_of(batch, row), start, batch.pk, line,
             )
             for key, row, line, start in plan.opens
         ),
     )  # fmt: skip
+
+
+def _set_moments(field: str, moments: Sequence[tuple[int, datetime]]) -> None:
+    """Set a date of many prices: few dates, so one statement for each and for every thousand prices."""
+    for moment in sorted({moment for _, moment in moments}):
+        keys = [pk for pk, each in moments if each == moment]
+        for start in range(0, len(keys), PK_CHUNK):
+            Price.objects.filter(pk__in=keys[start : start + PK_CHUNK]).update(**{field: moment})
 
 
 def _skus(rows: list[dict[str, Any]], known: Known) -> dict[Key, int]:

@@ -76,7 +76,7 @@ def _state(price: Price) -> SafeString | str:
 
 
 def _as_of(price: Price) -> SafeString:
-    return format_html('<span class="nowrap">{}</span>', day(price.batch.as_of))
+    return format_html('<span class="nowrap">{}</span>', day(price.as_of))
 
 
 def _run(price: Price) -> SafeString:
@@ -123,7 +123,7 @@ OFFER_COLUMNS = (
     OfferColumn("usd_per_h", "$/h", prices.usd_per_hour, "usd_hour", "number", _usd_per_machine),
     _number("upfront", "Upfront, in its currency", attrgetter("upfront"), "upfront", by_default=False),
     OfferColumn("state", "State", attrgetter("state"), "state", shown=_state, header="price_state"),
-    OfferColumn("as_of", "As of", attrgetter("batch.as_of"), "batch__as_of", "time", _as_of),
+    OfferColumn("as_of", "As of", attrgetter("as_of"), "as_of", "time", _as_of),
     OfferColumn(
         "run", "Run", attrgetter("batch.run_id"), "batch__run_id", "number", _run, header="source_run"
     ),

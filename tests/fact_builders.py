@@ -101,6 +101,7 @@ def make_price(**changes: Any) -> Price:
     if "batch" not in fields:
         fields["batch"] = make_batch(source=fields["source"])
     fields.setdefault("scope", fields["batch"].scope)
+    fields.setdefault("as_of", fields["batch"].as_of)
     return Price.objects.create(**fields)
 
 

@@ -101,6 +101,8 @@ class Price(models.Model):
     currency = models.CharField(max_length=3, default="USD")
     effective_from = models.DateTimeField()
     effective_to = models.DateTimeField(null=True)
+    # the newest date of which a source stated this price: of its file, or of the row where it has one
+    as_of = models.DateTimeField()
     reference = models.CharField(max_length=400, blank=True)  # the row's own source, where it names one
     batch = models.ForeignKey(Batch, on_delete=models.PROTECT, related_name="prices")  # that brought it
     line = models.PositiveBigIntegerField()  # in that batch's file

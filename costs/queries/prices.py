@@ -56,7 +56,7 @@ class Quote:
     effective_from: datetime | None
     source: str
     run_id: int | None
-    as_of: datetime | None  # the date that the batch states of itself
+    as_of: datetime | None  # the newest date of which the source stated this price
     reference: str
 
 
@@ -221,7 +221,7 @@ def _quote(key: PriceKey, found: Sequence[Price], as_of: datetime) -> Quote:
         effective_from=best.effective_from,
         source=best.source,
         run_id=best.batch.run_id,
-        as_of=best.batch.as_of,
+        as_of=best.as_of,
         reference=best.reference,
     )
 
@@ -229,7 +229,7 @@ def _quote(key: PriceKey, found: Sequence[Price], as_of: datetime) -> Quote:
 def _preference(price: Price) -> tuple[bool, float, bool, Decimal, str, int]:
     return (
         price.price_per_hour is None or price.currency != PLANNING_CURRENCY,
-        -price.batch.as_of.timestamp(),
+        -price.as_of.timestamp(),
         bool(price.zone),
         usd_per_gpu_hour(price) or Decimal(0),
         price.source,

@@ -1,6 +1,7 @@
 """The hand-kept table of public list prices, each with the page it was read on and the day."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import BinaryIO, cast
 
@@ -45,10 +46,23 @@ def fetch(params: Mapping[str, str], now: datetime) -> Iterator[tuple[str, Itera
 def read(
     file: BinaryIO, name: str, params: Mapping[str, str], *, limits: Limits = LIMITS
 ) -> tuple[FileInfo, Iterator[RawLine]]:
-    """Return the lines; one that prices an offer of an earlier line again is marked as repeated."""
+    """Return the lines; one that prices an offer of an earlier line again is marked as repeated.
+
+    The file is as of the newest day on which one of its pages was read, however late it is loaded.
+    """
+    newest = _newest(open_table(file, name, COLUMNS, limits=limits).lines)
     table = open_table(file, name, COLUMNS, limits=limits)
     keyed = marked(table.lines, lambda raw: [" / ".join(raw.fields.get(column, "") for column in _KEY)])
-    return FileInfo(None, {}), keyed
+    return FileInfo(newest, {}), keyed
+
+
+def _newest(lines: Iterable[RawLine]) -> datetime | None:
+    days = []
+    for raw in lines:
+        # a line with a wrong date is refused by its number when it is parsed
+        with suppress(RowError):
+            days.append(day("source_date", raw.fields.get("source_date", "")))
+    return midnight(max(days)) if days else None
 
 
 def _one_of(fields: Mapping[str, str], column: str, allowed: tuple[str, ...]) -> str:
@@ -90,6 +104,7 @@ def parse(raw: RawLine, info: FileInfo) -> list[Row]:
             price_per_hour=price("usd_per_hour", text) if text else None,
             effective_from=midnight(day("effective_from", fields["effective_from"])),
             reference=f"{fields['source']} ({day('source_date', fields['source_date'])})",
+            observed_on=day("source_date", fields["source_date"]),
         )
     ]
 

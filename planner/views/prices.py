@@ -211,7 +211,7 @@ def _answer(chosen: OfferFilter, offered: Sequence[prices.Offered], found: int) 
 
 def _is_late(offer: Price, now: datetime) -> bool:
     source = SOURCES.get(offer.source)
-    return bool(source and source.CADENCE and now - offer.batch.as_of > source.CADENCE)
+    return bool(source and source.CADENCE and now - offer.as_of > source.CADENCE)
 
 
 def _late_lines(shown: Sequence[Price], now: datetime) -> list[str]:
@@ -219,7 +219,7 @@ def _late_lines(shown: Sequence[Price], now: datetime) -> list[str]:
     oldest: dict[str, datetime] = {}
     for offer in shown:
         if _is_late(offer, now):
-            oldest[offer.source] = min(offer.batch.as_of, oldest.get(offer.source, now))
+            oldest[offer.source] = min(offer.as_of, oldest.get(offer.source, now))
     return [
         f"{SOURCES[source].TITLE}: the oldest prices on this page are of {day(as_of)}, {age(as_of, now)}."
         for source, as_of in sorted(oldest.items())

@@ -100,6 +100,15 @@ def test_a_changed_price_ends_where_the_new_one_begins(take: Take) -> None:
     assert history("b") == [("9.5", "2026-01-02", None)]
 
 
+def test_a_price_is_as_of_the_newest_file_that_states_it(take: Take) -> None:
+    take("as_of 2026-01-02\na,8,east,80\nb,1,east,9.5\n")
+    take("as_of 2026-03-01\na,8,east,80\nb,1,east,9.9\n")
+    stated = {price.sku.name: price for price in Price.objects.filter(effective_to=None)}
+    # unchanged since January, and known to be so in March
+    assert f"{stated['a'].effective_from:%Y-%m-%d}" == "2026-01-02"
+    assert f"{stated['a'].as_of:%Y-%m-%d}" == f"{stated['b'].as_of:%Y-%m-%d}" == "2026-03-01"
+
+
 def test_an_offer_that_left_the_list_ends_and_may_come_back(take: Take) -> None:
     take(TWO)
     run = take("as_of 2026-02-03\na,8,east,80\n")

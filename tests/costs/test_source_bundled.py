@@ -178,3 +178,14 @@ def test_every_source_refuses_a_web_page(module: ModuleType) -> None:
     page = io.BytesIO(b"<!DOCTYPE html><title>Sign in</title>")
     with pytest.raises(FileError, match="html_instead_of_data"):
         module.read(page, "skypilot_aws.csv", {})
+
+
+def test_a_listed_price_is_as_of_the_day_its_page_was_read_and_the_table_of_the_newest() -> None:
+    reading = offers(
+        with_fields(PRICES_HEADER, PRICE, source_date="2024-01-19"),
+        with_fields(PRICES_HEADER, PRICE, sku="other", source_date="2026-05-24"),
+        with_fields(PRICES_HEADER, PRICE, sku="third", source_date="yesterday"),
+    )
+    assert [row.observed_on for row in reading.rows] == [date(2024, 1, 19), date(2026, 5, 24)]
+    assert reading.info.as_of == datetime(2026, 5, 24, tzinfo=UTC)
+    assert [error.column for error in reading.wrong.values()] == ["source_date"]
