@@ -46,6 +46,22 @@ def insert(
     return written
 
 
+def update(model: type[models.Model], columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Set columns of many rows; each of `rows` is a primary key and its values.
+
+    Django's bulk_update took half a minute for 16,000 prices, all of it under the write lock.
+    """
+    prepare = [_prepare(model._meta.get_field(name)) for name in columns]
+    sets = ", ".join(f"{_column(model, name)} = %s" for name in columns)
+    sql = f"UPDATE {_table(model)} SET {sets} WHERE {_column(model, 'id')} = %s"  # noqa: S608 # see above
+    changed = [
+        [*(change(value) for change, value in zip(prepare, values, strict=True)), pk] for pk, *values in rows
+    ]
+    if changed:
+        with connection.cursor() as cursor:
+            cursor.executemany(sql, changed)
+
+
 def insert_staged(
     model: type[models.Model],
     staged: tuple[int, UUID, int],

@@ -138,17 +138,16 @@ def _apply(batch: Batch, plan: Plan, known: Known) -> None:
     # ends first: a price may open only when no other is open
     _set_moments("effective_to", plan.ends)
     _set_moments("as_of", plan.confirms)
-    for price, row, line in plan.corrects:
-        for name in (*SAID, *NOTED):
-            setattr(price, name, row[name])
-        price.batch, price.line, price.as_of = batch, line, _as_of(batch, row)
-    Price.objects.bulk_update(
-        [price for price, _, _ in plan.corrects], [*SAID, *NOTED, "batch", "line", "as_of"], 500
+    said = (*SAID, *NOTED)
+    bulk.update(
+        Price,
+        (*said, "as_of", "batch_id", "line"),
+        (
+            (price.pk, *(row[name] for name in said), _as_of(batch, row), batch.pk, line)
+            for price, row, line in plan.corrects
+        ),
     )
-    for price, row in plan.notes:
-        for name in NOTED:
-            setattr(price, name, row[name])
-    Price.objects.bulk_update([price for price, _ in plan.notes], NOTED, 500)
+    bulk.update(Price, NOTED, ((price.pk, *(row[name] for name in NOTED)) for price, row in plan.notes))
     skus = _skus([row for _, row, _, _ in plan.opens], known)
     bulk.insert(
         Price,

@@ -4,6 +4,8 @@ import time
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from costs import jobs, staging
 from costs.gate import TEXT_LIMITS
@@ -554,3 +556,21 @@ def test_the_job_is_held_while_a_source_reads_for_long_before_its_first_line(
     take(TWO + f"cpu,0,east,{1:030000}\n" * 100)
     before = told[: told.index(("first line", 0))]
     assert max(done for phase, done in before if phase == "stage") > 1_000_000
+
+
+def test_a_correction_of_many_prices_takes_no_more_statements_than_one_of_a_few(take: Take) -> None:
+    """Every statement is run under the one write lock, for which pages wait, too."""
+
+    def updates(lines: int, day: str) -> int:
+        first, second = (
+            f"as_of {day}\n" + "".join(f"m{n},1,east,{price}\n" for n in range(lines)) for price in (5, 6)
+        )
+        take(first)
+        with CaptureQueriesContext(connection) as captured:
+            run = take(second)
+        assert (run.changed, run.unchanged) == (lines, 0)
+        return sum('UPDATE "costs_price"' in query["sql"] for query in captured.captured_queries)
+
+    assert updates(20, "2026-01-02") == updates(1_500, "2026-01-03") == 1
+    assert {price for _, price in current_prices().items()} == {"6"}
+    assert verify().problems == []
