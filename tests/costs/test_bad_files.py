@@ -1,5 +1,6 @@
 """A file that is not what it says changes nothing that was known, and says where it is wrong."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -176,3 +177,18 @@ def test_an_answer_whose_products_are_all_cut_says_so(take: Take, text: str) -> 
     assert (run.status, run.error_code) == (IngestRun.Status.FAILED, "json_wrong")
     assert (run.error["line"], run.error["column"]) == (1, "PriceList")
     assert "strings of JSON" in run.error["expected"]
+
+
+@pytest.mark.parametrize("value", ["\udcff", "a\nb", "a\x1b[31m"])
+def test_the_shell_refuses_parameters_that_no_database_holds(take: Take, tmp_path: Path, value: str) -> None:
+    path = tmp_path / "use.csv"
+    path.write_text(HOURS)
+    with pytest.raises(CommandError, match="without control characters"):
+        call_command("ingest", "utilization_csv", file=[path], param=[f"cluster={value}"])
+
+
+def test_the_shell_takes_a_file_whose_name_is_no_text(take: Take, tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"skypilot_aws_\xff.csv")
+    path.write_text(SKYPILOT + "p4d.24xlarge,A100,8,96,1152,21.95,,us-east-1\n")
+    call_command("ingest", "skypilot", file=[path], provider="aws")
+    assert IngestRun.objects.latest("pk").origin == "skypilot_aws_\\udcff.csv"

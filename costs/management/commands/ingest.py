@@ -17,7 +17,7 @@ from costs.ingest import ingest
 from costs.jobs import TryAgain
 from costs.models import IngestRun
 from costs.sources import SOURCES
-from costs.text import printable
+from costs.text import has_steering, printable
 
 
 @contextmanager
@@ -87,6 +87,9 @@ class Command(BaseCommand):
             if not equals:
                 raise CommandError(f"--param {text}: write NAME=VALUE")
             params[name] = value
+        for name, value in params.items():
+            if has_steering(value):
+                raise CommandError(f"{name}={printable(value, 80)}: write text without control characters")
         unknown = sorted(set(params) - set(known) - {"sample"})
         if unknown:
             told = ", ".join(known) or "none"
@@ -98,7 +101,7 @@ class Command(BaseCommand):
             last = ingest(
                 source,
                 file=path,
-                name=path.name if path else "",
+                name=printable(path.name, 255) if path else "",
                 params=params,
                 requested_by="shell",
                 now=timezone.now(),
