@@ -1,11 +1,12 @@
 """Save plans: the only writer of scenarios, revisions and what they hold. A revision is never changed."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import Model, QuerySet
 from django.utils.text import slugify
 
@@ -25,6 +26,7 @@ from planner.queries import supplies_of
 Supply = OwnedSupply | ReservedSupply | OnDemandSupply | SpotSupply
 # the newest revision of each scenario is found by these; order is the order of the page
 SUPPLY_SETS = ("owned", "reserved", "on_demand", "spot")
+MOST_TRIES = 50  # for an address that nobody else takes at the same moment
 
 
 @dataclass(frozen=True)
@@ -49,17 +51,22 @@ def create_scenario(
     name: str, draft: Draft, *, owner: Person | None, now: datetime, is_sample: bool = False, note: str = ""
 ) -> Scenario:
     """Save a new scenario with its first revision."""
-    scenario = Scenario.objects.create(
-        slug=free_slug(name),
-        name=name,
-        note=note,
-        owner=owner,
-        is_sample=is_sample,
-        created_at=now,
-        updated_at=now,
+    scenario = Scenario(
+        name=name, note=note, owner=owner, is_sample=is_sample, created_at=now, updated_at=now
     )
+    _insert(scenario)
     _save(scenario, draft, 1, owner, now)
     return scenario
+
+
+def _insert(scenario: Scenario) -> None:
+    """Store a scenario under a free address, another one where somebody takes it at the same moment."""
+    for _ in range(MOST_TRIES):
+        scenario.slug = free_slug(scenario.name)
+        with suppress(IntegrityError), transaction.atomic():
+            scenario.save(force_insert=True)
+            return
+    raise TimeoutError(f"no free address for {scenario.name!r} in {MOST_TRIES} tries")
 
 
 @transaction.atomic

@@ -55,6 +55,12 @@ class TestRevisions:
         assert "new" not in slugs
         assert all(re.fullmatch(r"[-a-z0-9_]{1,80}", slug) for slug in slugs)
 
+    def test_of_two_that_take_one_address_at_the_same_moment_the_second_gets_another(self, monkeypatch):
+        make_scenario("Own 9")
+        seen = iter(["own-9"])  # free when it was looked up, taken when it was written
+        monkeypatch.setattr("planner.revisions.free_slug", lambda name: next(seen, None) or free_slug(name))
+        assert make_scenario("Own 9").slug == "own-9-2"
+
     def test_a_free_address_is_not_one_that_starts_the_same(self):
         make_scenario("Own 9")
         assert free_slug("Own") == "own"
