@@ -71,17 +71,19 @@ class _Watched(io.FileIO):
 
 
 def open_raw(raw: RawObject, on_read: Callable[[int], None] = lambda position: None) -> BinaryIO:
-    """Open the stored bytes; say so when they are gone.
+    """Open the stored bytes; say so when they are gone or are not all there.
 
     `on_read` hears the position before each block: a source may read for long before its first line.
     """
+    path = Path(settings.RAW_DIR) / raw.sha256
+    wanted = f"the stored file {raw.sha256} ({raw.name}) with {raw.size_bytes:,} bytes; load the file again"
     try:
-        watched = _Watched(Path(settings.RAW_DIR) / raw.sha256, on_read)
-        return io.BufferedReader(watched, BLOCK_BYTES)
+        found = path.stat().st_size
+        if found != raw.size_bytes:
+            raise FileError("bytes_changed", wanted, value=f"{found:,} bytes")
+        return io.BufferedReader(_Watched(path, on_read), BLOCK_BYTES)
     except FileNotFoundError:
-        raise FileError(
-            "bytes_missing", f"the stored file {raw.sha256} ({raw.name}); load the file again"
-        ) from None
+        raise FileError("bytes_missing", wanted) from None
 
 
 def drop_unused(now: datetime) -> int:

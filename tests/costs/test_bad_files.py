@@ -7,6 +7,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import OperationalError
 
+from costs import jobs
+from costs.jobs import Claim
 from costs.ledger import verify
 from costs.models import IngestRun, Price, RawObject, Utilization
 
@@ -192,3 +194,22 @@ def test_the_shell_takes_a_file_whose_name_is_no_text(take: Take, tmp_path: Path
     path.write_text(SKYPILOT + "p4d.24xlarge,A100,8,96,1152,21.95,,us-east-1\n")
     call_command("ingest", "skypilot", file=[path], provider="aws")
     assert IngestRun.objects.latest("pk").origin == "skypilot_aws_\\udcff.csv"
+
+
+def test_a_stored_file_that_lost_its_end_is_not_taken_for_a_shorter_list(
+    take: Take, raw_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    take(TWO)
+    before = dump()
+    run_job = jobs.run
+
+    def cut_first(claim: Claim) -> None:
+        stored = raw_dir / claim.params["raw"]
+        stored.write_text(stored.read_text().removesuffix("b,1,east,9.5\n"))
+        run_job(claim)
+
+    monkeypatch.setattr("costs.ingest.jobs.run", cut_first)
+    run = take(LATER + "a,8,east,81\nb,1,east,9.5\n")
+    assert (run.status, run.error_code) == (IngestRun.Status.FAILED, "bytes_changed")
+    assert "load the file again" in run.message
+    assert dump() == before
