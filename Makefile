@@ -23,8 +23,10 @@ setup: ## what `make run` and `make test` share: the virtual environment with th
 setup-dev:
 	@$(PYTHON) -m launch setup-dev
 
+# what starts real servers, browsers and workers runs alone, the rest side by side
 test: setup-dev ## every test: unit, web, browser, faults, services
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -q -n 2 -m "$(FAST)" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -m "not ($(FAST))" $(PYTEST_ARGS)
 
 check: setup-dev ## the fast gate, under two minutes
 	$(BIN)/ruff check .
