@@ -28,7 +28,7 @@ def prepare() -> tuple[float, str]:
     from django.utils import timezone
 
     from costs import jobs
-    from planner import sample
+    from planner.sample import load as sample
 
     call_command("migrate", verbosity=0, skip_checks=True)
     call_command("collectstatic", verbosity=0, interactive=False)

@@ -17,8 +17,8 @@ from planner.core.evaluate import evaluate
 from planner.core.explain import Explanation, explain
 from planner.core.plan import Outcome
 from planner.models import Scenario
-from planner.plan_cache import FleetUse, data_date, fleet_use, loaded_plans
 from planner.queries import newest_revisions
+from planner.scenarios.plan_cache import FleetUse, data_date, fleet_use, loaded_plans
 from planner.templatetags.units import percent
 
 Data = Literal["own", "sample"]

@@ -24,7 +24,7 @@ from planner.models import (
     SpotSupply,
     Workload,
 )
-from planner.price_sources import PriceSource, Quotes, key_of, source_of
+from planner.scenarios.price_sources import PriceSource, Quotes, key_of, source_of
 
 SLUG = re.compile(r"[-a-zA-Z0-9_]+")
 

@@ -195,7 +195,7 @@ INGEST_SCHEDULE = os.environ.get("INGEST_SCHEDULE", "").split()  # such as "aws_
 JOB_KINDS = {  # what runs for each kind of job: a function that takes the claimed job
     "ingest": "costs.ingest.run_ingest",
     "preview": "costs.ingest.run_preview",
-    "sample": "planner.sample.run_load",
+    "sample": "planner.sample.load.run_load",
 }
 INGEST_CHUNK_ROWS = 2_000
 INGEST_CHUNK_PAUSE_SECONDS = _seconds("INGEST_CHUNK_PAUSE_SECONDS", 0, least=0)

@@ -12,8 +12,8 @@ from django.conf import settings
 from django.core.cache import cache
 from django.test import Client
 
-from planner import plan_cache
 from planner.models import Person
+from planner.scenarios import plan_cache
 
 pytest_plugins = ["tests.services"]
 

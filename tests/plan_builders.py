@@ -15,7 +15,7 @@ from planner.models import (
     SupplyPrice,
     Workload,
 )
-from planner.revisions import Draft, Supply, create_scenario
+from planner.scenarios.revisions import Draft, Supply, create_scenario
 
 _numbers = itertools.count(1)
 NOW = datetime(2026, 11, 30, 9, 40, tzinfo=UTC)

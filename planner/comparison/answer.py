@@ -6,7 +6,7 @@ from planner.comparison.cards import break_even_text
 from planner.comparison.gather import Subject
 from planner.comparison.result import Answer, Part, ViewName
 from planner.comparison.rows import CORE_VIEWS
-from planner.plan_cache import FleetUse
+from planner.scenarios.plan_cache import FleetUse
 from planner.templatetags.units import count, gpu_hours, percent, percent_signed, usd_short
 
 IN_VIEW = {"cash": "", "amortized": ", amortized", "present_value": " in present value"}

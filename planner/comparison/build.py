@@ -27,7 +27,7 @@ from planner.comparison.rows import VIEW_LABELS, rows
 from planner.comparison.series import series
 from planner.comparison.sliders import changed_text, sliders
 from planner.models import Revision, Scenario
-from planner.plan_cache import DataDate, FleetUse, data_date, fleet_use, loaded_plans
+from planner.scenarios.plan_cache import DataDate, FleetUse, data_date, fleet_use, loaded_plans
 
 FEWEST = 2
 

@@ -12,8 +12,8 @@ from planner.core.evaluate import evaluate
 from planner.core.plan import OnDemand, Outcome, Plan, Spot, View
 from planner.core.units import MONTHS_PER_YEAR
 from planner.models import Scenario
-from planner.plan_cache import FleetUse
 from planner.queries import LoadedPlan, change_per_month
+from planner.scenarios.plan_cache import FleetUse
 from planner.templatetags.units import count, month
 
 RELATIVE_SAME = 1e-6  # of the demand: hours closer than this are the same work

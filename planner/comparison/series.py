@@ -23,7 +23,7 @@ from planner.comparison.result import (
 from planner.comparison.rows import CORE_VIEWS
 from planner.core.calendar import FloatArray, add_months, hours_between
 from planner.core.plan import Outcome, Owned, Plan, SupplyKind
-from planner.plan_cache import FleetUse
+from planner.scenarios.plan_cache import FleetUse
 from planner.templatetags.units import day, month, percent
 
 STACK: tuple[SupplyKind, ...] = ("owned", "reserved", "spot", "on_demand")

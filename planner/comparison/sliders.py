@@ -7,8 +7,8 @@ from planner.comparison.address import BOUNDS, number_text
 from planner.comparison.gather import Subject
 from planner.comparison.result import LETTERS, Letter, Slider
 from planner.core.plan import Owned, Plan
-from planner.plan_cache import FleetUse
 from planner.queries import LoadedPlan
+from planner.scenarios.plan_cache import FleetUse
 from planner.templatetags.units import NBSP, SYMBOLS, day, percent, percent_signed, usd
 
 SAME = 1e-9

@@ -18,8 +18,8 @@ from planner.exports.files import (
     figure_json,
     source_json,
 )
-from planner.scenario_list import ListRow
-from planner.scenario_result import ScenarioResult
+from planner.scenarios.listing import ListRow
+from planner.scenarios.result import ScenarioResult
 
 
 def result_name(result: ScenarioResult) -> str:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from planner.assumptions import assumption, default
+from planner.scenarios.assumptions import assumption, default
 
 
 def help_of(field: str) -> str:

@@ -21,7 +21,7 @@ from planner.models import (
     Workload,
 )
 from planner.queries import rented
-from planner.revisions import Draft, Supply
+from planner.scenarios.revisions import Draft, Supply
 
 PLAN_FIELDS = ("gpu_model", "start", "months", "currency", "discount_rate_per_year", "price_change_per_year")
 TYPED_FIELDS = ("usd_per_gpu_hour", "usd_upfront_per_gpu", "source", "source_date")

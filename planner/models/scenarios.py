@@ -2,7 +2,8 @@
 
 Money columns are in the currency of the revision; the core calls every currency usd.
 Empty means unknown and is never read as zero. Inputs that a what-if slider can set keep so many decimals
-that a saved scenario costs what its preview said, to the cent. Only planner/revisions.py writes here.
+that a saved scenario costs what its preview said, to the cent. Only planner/scenarios/revisions.py
+writes here.
 """
 
 import uuid

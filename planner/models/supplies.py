@@ -54,7 +54,7 @@ class SupplyPrice(models.Model):
 
 
 class OwnedSupply(models.Model):
-    """Servers bought. The defaults and where they come from stand in planner/assumptions.py."""
+    """Servers bought. The defaults and where they come from stand in planner/scenarios/assumptions.py."""
 
     revision = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="owned")
     position = models.PositiveSmallIntegerField(default=0)

@@ -21,8 +21,8 @@ from planner.models import Scenario
 from planner.params import OF_FILES, ignored_notice, unknown_parameters
 from planner.permissions import planner_required
 from planner.queries import UnknownScenarioError
-from planner.revisions import create_scenario
-from planner.save_as import draft_with_overrides
+from planner.scenarios.revisions import create_scenario
+from planner.scenarios.save_as import draft_with_overrides
 
 LIVE = "live"  # a slider is moving: only what is drawn while it does
 

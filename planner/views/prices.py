@@ -14,13 +14,14 @@ from django.utils import timezone
 from costs.models import Price
 from costs.queries import prices
 from costs.sources import SOURCES
-from planner import params, tables
+from planner import params
 from planner.charts.offers import is_low, strip, strip_label
 from planner.downloads import Download, download, file_name, known_format
-from planner.filters import OfferFilter
 from planner.fragments import page_or_fragment
-from planner.offer_marks import marks_of
-from planner.price_answer import most_widely_sold, price_answer
+from planner.prices import tables
+from planner.prices.answer import most_widely_sold, price_answer
+from planner.prices.filters import OfferFilter
+from planner.prices.offer_marks import marks_of
 from planner.templatetags.units import age, day
 
 PAGE_SIZES = (25, 50, 100, 200)

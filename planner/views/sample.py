@@ -11,10 +11,11 @@ from django.views.decorators.http import require_POST
 
 from costs import jobs
 from costs.models import Job
-from planner import run_page, sample
+from planner import run_page
 from planner.fragments import go_on, page_or_fragment
 from planner.params import address
 from planner.permissions import planner_required
+from planner.sample import load as sample
 from planner.templatetags.units import count
 
 

@@ -12,7 +12,6 @@ from django.utils import timezone
 
 from costs.models import Accelerator
 from costs.queries import utilization
-from planner.changes import changes_between
 from planner.core.evaluate import evaluate
 from planner.forms.editor import Editor
 from planner.forms.listed_price import suggestions
@@ -20,10 +19,11 @@ from planner.forms.wizard import WizardForm
 from planner.models import Person, Revision, Scenario
 from planner.params import address
 from planner.permissions import planner_required
-from planner.plan_cache import data_date
 from planner.queries import load_plan, whole_revisions
-from planner.revisions import StaleEditError, add_revision, create_scenario
-from planner.wizard import PLACE_MARK, Answers, drafts, gpus, offer_at, places, regions_selling
+from planner.scenarios.changes import changes_between
+from planner.scenarios.plan_cache import data_date
+from planner.scenarios.revisions import StaleEditError, add_revision, create_scenario
+from planner.scenarios.wizard import PLACE_MARK, Answers, drafts, gpus, offer_at, places, regions_selling
 
 REGIONS_NAMED = 6
 

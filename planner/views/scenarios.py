@@ -16,10 +16,10 @@ from planner.exports import FORMATS, LIST_COLUMNS, list_file_rows, read_style, r
 from planner.models import Revision, Scenario
 from planner.params import OF_FILES, address, ignored_notice, unknown_parameters, whole_number
 from planner.permissions import planner_required
-from planner.plan_cache import data_date, loaded_plans
-from planner.revisions import make_plan_of_record
-from planner.scenario_list import list_rows
-from planner.scenario_result import ScenarioResult, scenario_result
+from planner.scenarios.listing import list_rows
+from planner.scenarios.plan_cache import data_date, loaded_plans
+from planner.scenarios.result import ScenarioResult, scenario_result
+from planner.scenarios.revisions import make_plan_of_record
 from planner.views import scenario_forms
 
 PER_PAGE = 50

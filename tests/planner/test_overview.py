@@ -8,9 +8,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from planner import plan_cache
 from planner.models import Person, Scenario
 from planner.overview import overview
+from planner.scenarios import plan_cache
 from tests.fact_builders import make_batch, make_hours, make_price
 from tests.plan_builders import NOW, make_on_demand, make_owned, make_revision, make_scenario
 

@@ -10,11 +10,12 @@ from django.utils import timezone
 from costs import jobs
 from costs.models import Batch, IngestRun, Job, Price, Utilization
 from costs.queries import prices, utilization
-from planner import sample, sample_fleet
 from planner.models import Person, Scenario
 from planner.queries import load_plans, newest_revisions
-from planner.revisions import make_plan_of_record
-from planner.sample_scenarios import ON_DEMAND_KEY, RESERVED_KEY, SPOT_KEY
+from planner.sample import fleet as sample_fleet
+from planner.sample import load as sample
+from planner.sample.scenarios import ON_DEMAND_KEY, RESERVED_KEY, SPOT_KEY
+from planner.scenarios.revisions import make_plan_of_record
 from tests.fact_builders import make_hours
 
 END = datetime(2026, 11, 30, 18, tzinfo=UTC)

@@ -7,12 +7,12 @@ import pytest
 from django.http import QueryDict
 from django.test import Client
 
-from planner.assumptions import server_kw
-from planner.changes import changes_between
 from planner.forms.editor import Editor
 from planner.models import Revision, Scenario
 from planner.queries import load_plan, whole_revisions
-from planner.revisions import add_revision, copy_of
+from planner.scenarios.assumptions import server_kw
+from planner.scenarios.changes import changes_between
+from planner.scenarios.revisions import add_revision, copy_of
 from tests.fact_builders import make_accelerator, make_hours, make_price, make_sku
 from tests.plan_builders import (
     NOW,

@@ -9,10 +9,10 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.test import Client
 
-from planner.changes import changes_between
 from planner.models import Revision, Scenario, SupplyPrice, Workload
 from planner.queries import load_plan, whole_revisions
-from planner.revisions import (
+from planner.scenarios.changes import changes_between
+from planner.scenarios.revisions import (
     Draft,
     StaleEditError,
     add_revision,
@@ -58,7 +58,9 @@ class TestRevisions:
     def test_of_two_that_take_one_address_at_the_same_moment_the_second_gets_another(self, monkeypatch):
         make_scenario("Own 9")
         seen = iter(["own-9"])  # free when it was looked up, taken when it was written
-        monkeypatch.setattr("planner.revisions.free_slug", lambda name: next(seen, None) or free_slug(name))
+        monkeypatch.setattr(
+            "planner.scenarios.revisions.free_slug", lambda name: next(seen, None) or free_slug(name)
+        )
         assert make_scenario("Own 9").slug == "own-9-2"
 
     def test_a_free_address_is_not_one_that_starts_the_same(self):

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from decimal import Decimal
 
-from planner.assumptions import GENERAL, OWNED, POWER_SOURCE, Assumption, server_kw
 from planner.forms.fields import plain
 from planner.models import OwnedSupply, Revision
 from planner.queries import supplies_of
+from planner.scenarios.assumptions import GENERAL, OWNED, POWER_SOURCE, Assumption, server_kw
 
 
 @dataclass(frozen=True)

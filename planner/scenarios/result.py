@@ -7,7 +7,6 @@ from urllib.parse import urlencode
 
 import numpy as np
 
-from planner.assumption_lines import AssumptionLine, assumption_lines
 from planner.comparison.cards import card
 from planner.comparison.explanations import Explanations
 from planner.comparison.figures import money_short
@@ -20,9 +19,10 @@ from planner.core.evaluate import evaluate
 from planner.core.explain import Explanation
 from planner.core.plan import Outcome, View
 from planner.models import Revision, Scenario
-from planner.monthly_ledger import LedgerColumn, LedgerRow, monthly_ledger
-from planner.plan_cache import DataDate
 from planner.queries import LoadedPlan
+from planner.scenarios.assumption_lines import AssumptionLine, assumption_lines
+from planner.scenarios.monthly_ledger import LedgerColumn, LedgerRow, monthly_ledger
+from planner.scenarios.plan_cache import DataDate
 from planner.templatetags.units import gpu_hours, month, usd_per_hour, usd_short
 
 

@@ -6,7 +6,6 @@ from decimal import Decimal
 
 from costs.models import Accelerator
 from costs.queries import utilization
-from planner.assumptions import default, server_kw
 from planner.core.calendar import add_months
 from planner.models import (
     OnDemandSupply,
@@ -19,7 +18,8 @@ from planner.models import (
     SupplyPrice,
     Workload,
 )
-from planner.revisions import Draft, Supply, create_scenario, make_plan_of_record
+from planner.scenarios.assumptions import default, server_kw
+from planner.scenarios.revisions import Draft, Supply, create_scenario, make_plan_of_record
 
 GPU_MODEL = "h100-sxm-80gb"
 GPUS_PER_SERVER = 8

@@ -9,7 +9,6 @@ from django.db.models import QuerySet
 
 from costs.models import Accelerator, Price
 from costs.queries import prices
-from planner.assumptions import OWNED, default, server_kw
 from planner.core.calendar import add_months
 from planner.models import (
     OnDemandSupply,
@@ -19,7 +18,8 @@ from planner.models import (
     SupplyPrice,
     Workload,
 )
-from planner.revisions import Draft, Supply
+from planner.scenarios.assumptions import OWNED, default, server_kw
+from planner.scenarios.revisions import Draft, Supply
 
 PLACE_MARK = "|"
 TERMS = ((Price.Term.RESERVED_3Y, 36, "3 years"), (Price.Term.RESERVED_1Y, 12, "1 year"))

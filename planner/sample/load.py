@@ -12,9 +12,9 @@ from costs.jobs import Claim
 from costs.models import Batch, IngestRun, Job
 from costs.queries import utilization
 from planner.models import Person, Scenario
-from planner.revisions import remove_scenarios
-from planner.sample_fleet import ROWS, csv_chunks, last_full_hour
-from planner.sample_scenarios import create_scenarios
+from planner.sample.fleet import ROWS, csv_chunks, last_full_hour
+from planner.sample.scenarios import create_scenarios
+from planner.scenarios.revisions import remove_scenarios
 
 SOURCE = "utilization_csv"
 FILE_NAME = "sample_fleet.csv"

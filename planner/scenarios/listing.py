@@ -9,9 +9,9 @@ from planner.comparison.result import Figure
 from planner.core.evaluate import evaluate
 from planner.core.plan import Owned, Plan, Reserved
 from planner.models import Revision, Scenario
-from planner.plan_cache import DataDate, PlanKey, Recent, loaded_plans
 from planner.queries import LoadedPlan
-from planner.scenario_result import first_unmet_month
+from planner.scenarios.plan_cache import DataDate, PlanKey, Recent, loaded_plans
+from planner.scenarios.result import first_unmet_month
 from planner.templatetags.units import month
 
 

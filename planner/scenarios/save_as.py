@@ -6,7 +6,7 @@ from decimal import Decimal
 from planner.comparison.result import Comparison
 from planner.models import OwnedSupply
 from planner.queries import whole_revisions
-from planner.revisions import Draft, copy_of
+from planner.scenarios.revisions import Draft, copy_of
 
 GPU_STEP = Decimal("0.000000001")
 PERCENT = Decimal(100)

@@ -1,0 +1,1 @@
+"""What the prices page is made of."""

@@ -1,0 +1,1 @@
+"""A made-up fleet and four plans to look around with."""

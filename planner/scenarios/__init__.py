@@ -1,0 +1,1 @@
+"""What people planned: saved revisions, the plans made of them, and what pages say about one."""
