@@ -6,15 +6,16 @@ from decimal import Decimal
 from hashlib import sha256
 from io import StringIO
 from pathlib import Path
+from threading import Thread
 from types import ModuleType
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import transaction
+from django.db import connection, transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from costs import jobs
+from costs import jobs, ledger
 from costs.ledger import verify
 from costs.models import Accelerator, Batch, IngestRun, Job, Price, RawObject, StagedRow, Utilization
 from costs.rows import UtilizationRow
@@ -205,3 +206,28 @@ def test_whatever_lists_follow_each_other_the_last_one_holds(
             assert current_prices() == {(sku, "east"): price for sku, price in said.items()}
         assert verify().problems == []
         transaction.set_rollback(True)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_is_published_while_the_oracle_reads_is_no_difference(
+    books: Take, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    follow = ledger._follow_batches
+
+    def publish() -> None:
+        books("as_of 2026-03-04\na,8,east,70\n")
+        connection.close()
+
+    def followed_late(report: ledger.Report) -> ledger.Expected:
+        # the files were followed, the tables are not compared yet
+        expected = follow(report)
+        worker = Thread(target=publish)
+        worker.start()
+        worker.join()
+        return expected
+
+    monkeypatch.setattr(ledger, "_follow_batches", followed_late)
+    assert verify().problems == []
+    assert current_prices()[("a", "east")] == "70"
+    monkeypatch.setattr(ledger, "_follow_batches", follow)
+    assert verify().problems == []
