@@ -61,6 +61,8 @@ ROUTES: dict[str, dict[str, str]] = {
     "source_list": _READ,
     "run_detail": _READ,
     "run_rejected_file": _READ,
+    "source_list_file": _READ,
+    "overview_file": _READ,
     "job_detail": _READ,
     "job_cancel": _PLAN_POST,
     "source_template": _READ,

@@ -1,14 +1,29 @@
 """The first page: is the fleet busy enough for the plan?"""
 
-from django.http import HttpRequest, HttpResponse
+from collections.abc import Iterator
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
-from django.urls import path
+from django.urls import path, reverse
 from django.utils import timezone
 
 from planner import charts, params
+from planner.comparison.result import MeasuredUse
+from planner.csv_cells import Column
+from planner.downloads import Download, download, file_name, known_format
 from planner.overview import DATA_NAMES, overview
 
 KNOWN = ("data",)
+WEEK_COLUMNS = (
+    Column("week", "time"),
+    Column("series"),
+    Column("utilization_share", "number"),
+    Column("busy_gpus", "number"),
+    Column("unit"),
+    Column("is_sample"),
+    Column("as_of", "time"),
+)
 
 
 def overview_page(request: HttpRequest) -> HttpResponse:
@@ -28,4 +43,32 @@ def overview_page(request: HttpRequest) -> HttpResponse:
     return render(request, "planner/overview.html", context)
 
 
-urlpatterns = [path("", overview_page, name="overview")]
+def overview_file(request: HttpRequest, fmt: str) -> HttpResponseBase:
+    """Send the weeks of the page's chart: the fleet and its pools."""
+    known_format(fmt)
+    now = timezone.now()
+    page = overview(now, request.GET.get("data", ""))
+    content = Download(
+        name=file_name("overview", "weekly use", page.data, f"{now:%Y-%m-%d}"),
+        address=params.address(reverse("overview"), [("data", page.data)]),
+        as_of=page.measured_until or now,
+        columns=WEEK_COLUMNS,
+        rows=[
+            [*row, "share of available GPU-hours", page.data == "sample", page.measured_until]
+            for row in ([] if page.measured is None else _week_rows(page.measured))
+        ],
+    )
+    return download(request, fmt, content)
+
+
+def _week_rows(measured: MeasuredUse) -> Iterator[list[Any]]:
+    for series in (measured.fleet, *measured.pools):
+        is_fleet = series is measured.fleet
+        for week, share, busy in zip(measured.weeks, series.shares, measured.busy_gpus, strict=True):
+            yield [week, series.label, share, busy if is_fleet else None]
+
+
+urlpatterns = [
+    path("", overview_page, name="overview"),
+    path("overview.<str:fmt>", overview_file, name="overview_file"),
+]

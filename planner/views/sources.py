@@ -1,12 +1,13 @@
 """Is the data complete, fresh and right? Sources, runs, and what was not taken."""
 
 import uuid
+from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import path
+from django.urls import path, reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
@@ -16,7 +17,7 @@ from costs.queries import runs, utilization
 from costs.sources import SOURCES
 from planner import params, run_page
 from planner.csv_cells import Column
-from planner.downloads import Download, download, file_name
+from planner.downloads import Download, download, file_name, known_format
 from planner.fragments import page_or_fragment
 from planner.permissions import planner_required
 from planner.views import uploads
@@ -30,6 +31,21 @@ REJECTED_COLUMNS = (
     Column("expected"),
     Column("file"),
     Column("source"),
+    Column("source_run", "number"),
+)
+SOURCE_COLUMNS = (
+    Column("source"),
+    Column("title"),
+    Column("kind"),
+    Column("data_of", "time"),
+    Column("state"),
+    Column("age_hours", "number"),
+    Column("rows", "number"),
+    Column("changed_rows", "number"),
+    Column("rejected_lines", "number"),
+    Column("next_expected", "time"),
+    Column("last_run_state"),
+    Column("as_of", "time"),
     Column("source_run", "number"),
 )
 
@@ -50,6 +66,39 @@ def source_list(request: HttpRequest) -> HttpResponse:
         "notices": params.ignored_notice(params.unknown_parameters(request, ())),
     }
     return render(request, "planner/sources.html", context)
+
+
+def source_list_file(request: HttpRequest, fmt: str) -> HttpResponseBase:
+    """Send the table of sources as it stands on the page."""
+    known_format(fmt)
+    now = timezone.now()
+    content = Download(
+        name=file_name("sources", f"{now:%Y-%m-%d}"),
+        address=reverse("source_list"),
+        as_of=now,
+        columns=SOURCE_COLUMNS,
+        rows=[_source_cells(row, now) for row in runs.freshness(now)],
+    )
+    return download(request, fmt, content)
+
+
+def _source_cells(row: runs.Freshness, now: datetime) -> list[Any]:
+    run = row.last_run
+    return [
+        row.name,
+        row.title,
+        row.kind,
+        row.data_as_of,
+        row.state,
+        None if row.age is None else round(row.age.total_seconds() / 3600, 2),
+        row.rows,
+        run.changed if run else None,
+        run.lines_rejected if run else None,
+        row.next_expected,
+        _last_state(row)["word"] if run else "",
+        now,
+        run.pk if run else None,
+    ]
 
 
 def _bar(age_share: float | None) -> float | None:
@@ -150,6 +199,7 @@ def source_template(request: HttpRequest, source: str) -> HttpResponse:
 
 urlpatterns = [
     path("data/", source_list, name="source_list"),
+    path("data.<str:fmt>", source_list_file, name="source_list_file"),
     path("data/runs/<int:pk>/", run_detail, name="run_detail"),
     path("data/runs/<int:pk>/rejected.csv", run_rejected_file, name="run_rejected_file"),
     path("data/jobs/<int:pk>/", job_detail, name="job_detail"),

@@ -1,5 +1,7 @@
 """The first page: measured use against the plan that is followed; what is not known is not zero."""
 
+import csv
+import io
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
@@ -190,3 +192,17 @@ def test_more_weeks_and_plans_do_not_mean_more_queries(viewer):
     make_scenario("Fourth")
     make_hours(20 * WEEK_HOURS, MONDAY - timedelta(weeks=24))
     assert queries_of_a_visit(viewer) == before
+
+
+def test_the_file_holds_the_weeks_of_the_chart(viewer, monkeypatch):
+    # two weeks at 6 of 10, then one at 7 of 10
+    weeks_of_use(lambda hour: Decimal(7) if hour >= 2 * WEEK_HOURS else Decimal(6))
+    monkeypatch.setattr("planner.views.overview.timezone.now", lambda: NOW)
+    content = b"".join(viewer.get("/overview.csv").streaming_content).decode()
+    rows = [row for row in csv.DictReader(io.StringIO(content)) if row["series"] == "fleet"]
+    assert [(row["week"], row["utilization_share"], row["busy_gpus"]) for row in rows] == [
+        ("2026-11-09", "0.6", "6"),
+        ("2026-11-16", "0.6", "6"),
+        ("2026-11-23", "0.7", "7"),
+    ]
+    assert viewer.get("/overview.pdf").status_code == 404

@@ -84,6 +84,23 @@ def test_every_source_is_listed_with_state_in_words(viewer):
 
 
 @pytest.mark.django_db
+def test_the_file_of_sources_says_what_the_page_says(viewer):
+    make_batch(source="skypilot", as_of=timezone.now() - timedelta(days=9), rows=12_345)
+    rows = {row["source"]: row for row in csv.DictReader(io.StringIO(body_of(viewer, "/data.csv")))}
+    assert list(rows) == list(SOURCES)
+    late = rows["skypilot"]
+    assert (late["state"], late["rows"], late["age_hours"]) == ("late", "12345", "216")
+    assert (rows["aws_prices"]["state"], rows["aws_prices"]["age_hours"]) == ("never", "")
+    in_json = json.loads(body_of(viewer, "/data.json"))["rows"]
+    assert [row["state"] for row in in_json] == [row["state"] for row in rows.values()]
+    assert viewer.get("/data.pdf").status_code == 404
+
+
+def body_of(client, address):
+    return b"".join(client.get(address).streaming_content).decode()
+
+
+@pytest.mark.django_db
 def test_a_viewer_sees_no_button_and_may_press_none(viewer):
     body = viewer.get("/data/").content.decode()
     assert "Run now" not in body
