@@ -30,7 +30,12 @@ GENERAL = (
         "discount_rate_per_year", "Discount rate", "% a year", Decimal("0.10"), f"range 6–15 %, {JUDGEMENT}"
     ),
     Assumption(
-        "price_change_per_year", "Cloud list price change", "% a year", Decimal(0), "no change assumed"
+        "price_change_per_year",
+        "Cloud list price change",
+        "% a year",
+        Decimal("-0.22"),
+        # exp(-0.25) - 1; with no decline owning looks better than it has been
+        f"range −45–0 %: an H100 hour rented for over $8 in 2023 and $2.35 in March 2026; {JUDGEMENT}",
     ),
     Assumption("growth_per_month", "Demand growth", "% a month", Decimal(0), "no growth assumed"),
     Assumption(
