@@ -9,7 +9,8 @@ def help_of(field: str) -> str:
     """Return what stands under a field that has a default: the default and its source."""
     one = assumption(field)
     shown = one.value * 100 if one.is_share else one.value
-    return f"Default {shown.normalize():f} {one.unit}: {one.source}"
+    text = f"{shown.normalize():f}".replace("-", "−")
+    return f"Default {text} {one.unit}: {one.source}"
 
 
 def defaulted(field: str) -> dict[str, Any]:
