@@ -314,7 +314,7 @@ def test_the_prices_that_the_sample_scenarios_need(prices: list[Row]) -> None:
 def test_the_tables_name_public_places_only() -> None:
     for name in ("accelerators.csv", "list_prices.csv"):
         text = (DATA / name).read_text(encoding="utf-8")
-        assert not re.search(r"\.\./|/work/|/home/|/tmp/|localhost|file:", text)
+        assert not re.search(r"\.\./|localhost|file:|(?<![:\w/])/\w+/", text)
         assert not re.search(r'(^|,|\n)"?[=+@\t]', text), "a cell could start a spreadsheet formula"
 
 
