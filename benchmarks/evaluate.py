@@ -59,7 +59,7 @@ def main() -> None:
     for months in (36, 60):
         floor = floor_ms(months)
         for hours in (0.0, 24.0):
-            took = median_ms(lambda months=months, hours=hours: evaluate(plan(months, hours)))  # type: ignore[misc]
+            took = median_ms(lambda months=months, hours=hours: evaluate(plan(months, hours)))
             print(f"{months} months, deferral {hours:2.0f} h: {took:6.1f} ms, {took / floor:6.1f}x the floor")
 
 

@@ -69,7 +69,7 @@ def measure() -> None:
         ("Compare, CSV", lambda: f"/compare.csv?{query}"),
         ("Overview", lambda: "/"),
     ):
-        took = median_ms(lambda address=address: get(address()))  # type: ignore[misc]
+        took = median_ms(lambda address=address: get(address()))
         print(f"{name:42} {took:8.1f} ms  {took / floor:3.1f}x the evaluation")
     rows = median_ms(lambda: list(prices.offers(as_of=timezone.now())[:50]))
     took = median_ms(lambda: get("/prices/"))
