@@ -206,12 +206,6 @@ def progress(claim: Claim, phase: str, done: int, total: int | None = None) -> N
         renew(claim, phase, done, total)
 
 
-def heartbeat(claim: Claim) -> None:
-    """Renew the lease without news, at most once in JOB_PROGRESS_SECONDS."""
-    job = Job.objects.values("phase", "done_units", "total_units").get(pk=claim.job.pk)
-    progress(claim, job["phase"], job["done_units"], job["total_units"])
-
-
 def lock(claim: Claim) -> None:
     """Hold the job's row until the transaction ends; raise when it is not ours or was cancelled.
 

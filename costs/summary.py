@@ -1,10 +1,9 @@
 """One sentence about a run, for the page, the shell and the log."""
 
 from .models import IngestRun, RejectedRow
-from .rows import FileError, RowError
+from .rows import FileError
 from .text import printable
 
-Problem = FileError | RowError | RejectedRow
 WORDS = {  # rules whose name does not read well
     "no_accelerator": "without an accelerator",
     "no_fact": "without a fact",

@@ -15,6 +15,7 @@ from django.db.models import OuterRef, QuerySet, Subquery
 from costs.models import Accelerator
 from costs.queries import prices
 from planner.core import plan as core
+from planner.core.money import monthly_rate
 from planner.models import (
     OnDemandSupply,
     OwnedSupply,
@@ -103,7 +104,7 @@ def _loaded(revision: Revision, quotes: Quotes, gpu: Accelerator | None) -> Load
         workloads=tuple(_workload(row) for row in revision.workloads.all()),
         supplies=tuple(supplies),
         discount_rate_per_year=float(revision.discount_rate_per_year),
-        price_drift_per_month=change_per_month(float(revision.price_change_per_year)),
+        price_drift_per_month=monthly_rate(float(revision.price_change_per_year)),
         currency=revision.currency,
     )
     return LoadedPlan(
@@ -113,11 +114,6 @@ def _loaded(revision: Revision, quotes: Quotes, gpu: Accelerator | None) -> Load
         gpu_name=gpu.name if gpu is not None else revision.gpu_model,
         gpu_power_w=gpu.power_w if gpu is not None else None,
     )
-
-
-def change_per_month(change_per_year: float) -> float:
-    """Return the monthly share that compounds to a yearly one: (1 + y)^(1/12) - 1."""
-    return float((1.0 + change_per_year) ** (1.0 / 12.0) - 1.0)
 
 
 def _number(value: Decimal | None) -> float | None:

@@ -9,10 +9,11 @@ from planner.core.adjust import Overrides, adjust
 from planner.core.calendar import add_months
 from planner.core.check import check_plan
 from planner.core.evaluate import evaluate
+from planner.core.money import monthly_rate
 from planner.core.plan import OnDemand, Outcome, Plan, Spot, View
 from planner.core.units import MONTHS_PER_YEAR
 from planner.models import Scenario
-from planner.queries import LoadedPlan, change_per_month
+from planner.queries import LoadedPlan
 from planner.scenarios.plan_cache import FleetUse
 from planner.templatetags.units import count, month
 
@@ -119,7 +120,7 @@ def core_overrides(overrides: Mapping[str, float], fleet_gpus: float | None) -> 
     return Overrides(
         demand_gpus=demand,
         growth_per_month=None if growth is None else growth / 100.0,
-        price_drift_per_month=None if drift is None else change_per_month(drift / 100.0),
+        price_drift_per_month=None if drift is None else monthly_rate(drift / 100.0),
         usd_capex_per_gpu=overrides.get("capex_gpu"),
         usd_per_kwh=overrides.get("kwh"),
     )

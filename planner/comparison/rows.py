@@ -7,7 +7,7 @@ import numpy as np
 
 from planner.comparison.figures import delta, of_unit
 from planner.comparison.gather import Subject
-from planner.comparison.result import Cell, Figure, Letter, Row, RowKind, Unit, ViewName
+from planner.comparison.result import Cell, Letter, Row, RowKind, Unit, ViewName
 from planner.core.calendar import add_months, days_later
 from planner.core.lines import RESIDUAL
 from planner.core.plan import Outcome, Owned, Plan, Reserved, View
@@ -242,8 +242,3 @@ def lead_time_days(plan: Plan) -> int:
         if isinstance(supply, Reserved):
             ready.append(supply.start)
     return max((day - plan.start).days for day in ready)
-
-
-def figure_of(row: Row, letter: Letter) -> Figure:
-    """Return one scenario's figure of a row."""
-    return next(cell.figure for cell in row.cells if cell.letter == letter)

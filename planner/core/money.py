@@ -18,7 +18,7 @@ DAYS_PER_YEAR = 365  # the "dated" convention is actual/365
 
 
 def monthly_rate(rate_per_year: float) -> float:
-    """Return the monthly rate of an effective yearly one: (1 + r)^(1/12) - 1."""
+    """Return the monthly rate, or price change, that compounds to a yearly one: (1 + r)^(1/12) - 1."""
     return float((1.0 + rate_per_year) ** (1.0 / MONTHS_PER_YEAR) - 1.0)
 
 
