@@ -4,9 +4,10 @@ A row is judged alone here; `staging` adds what needs the whole file (two lines 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from decimal import Decimal
 
+from .kinds import BY_ROW
 from .names import accelerator_key
 from .rows import AcceleratorRow, PriceRow, Row, RowError, UtilizationRow
 from .text import has_steering
@@ -26,28 +27,7 @@ BOUNDS_USD_BY_ACCELERATOR = {  # the longest beginning of the accelerator's slug
 # one USD in other currencies, roughly: only to scale the bounds above
 SCALE = {"USD": 1, "EUR": 1, "GBP": 1, "CHF": 1, "CAD": 2, "AUD": 2, "CNY": 8, "INR": 90, "JPY": 160}
 
-TEXT_LIMITS = {  # as the tables hold them; a test compares
-    "provider": 40,
-    "sku": 160,
-    "accelerator_name": 80,
-    "region": 80,
-    "zone": 80,
-    "state_reason": 200,
-    "reference": 400,
-    "cluster": 80,
-    "pool": 80,
-    "gpu_type": 80,
-    "slug": 60,
-    "name": 80,
-    "vendor": 40,
-    "form_factor": 40,
-    "notes": 600,
-}
 SCOPE_LIMIT = 120
-_TEXTS = {
-    kind: tuple(f.name for f in fields(kind) if f.name in TEXT_LIMITS)
-    for kind in (PriceRow, UtilizationRow, AcceleratorRow)
-}
 
 
 @dataclass(frozen=True)
@@ -75,16 +55,16 @@ def check_row(row: Row, known: Known) -> None:
         check_price(row, known)
     elif isinstance(row, UtilizationRow):
         check_utilization(row)
-    else:
+    elif isinstance(row, AcceleratorRow):
         check_accelerator(row, known)
 
 
 def check_text(row: Row) -> None:
     """Refuse text that the tables cannot hold as it is."""
-    for name in _TEXTS[type(row)]:
+    for name, most in BY_ROW[type(row)].texts.items():
         text: str = getattr(row, name)
-        if len(text) > TEXT_LIMITS[name]:
-            raise RowError(name, text, "text_too_long", f"at most {TEXT_LIMITS[name]} characters")
+        if len(text) > most:
+            raise RowError(name, text, "text_too_long", f"at most {most} characters")
         if text.isascii() and text.isprintable():
             continue
         if has_steering(text):

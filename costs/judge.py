@@ -57,7 +57,7 @@ class Judge:
         for fact in facts:
             short = self._short(fact)
             if short not in self.stated:
-                self.stated[short] = (fact[1], row_digest(fact[2]))
+                self.stated[short] = (fact[1], row_digest(self.kind, fact[2]))
                 fresh.append(fact)
         if not fresh:
             raise OutOfScope("repeated_line", expected="each fact once: an earlier line says the same")
@@ -87,7 +87,7 @@ class Judge:
 
     def _check_agreement(self, fact: Fact) -> None:
         line, said = self.stated.get(self._short(fact), (0, b""))
-        if line and said != row_digest(fact[2]):
+        if line and said != row_digest(self.kind, fact[2]):
             self.contradicted.setdefault(line, fact[1])
             key = ", ".join(part for part in self.key(fact)[1] if part)
             raise contradiction(key, line)

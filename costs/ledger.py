@@ -163,13 +163,13 @@ def _follow(expected: Expected, batch: Batch, again: Replay) -> None:
     elif again.kind is PriceRow:
         begin, table = own, expected.prices
         if not again.unreadable:
-            kept = {offer_of(key) for scope, key in again.held if scope == batch.scope}
-            for key in [k for k in expected.prices if k[:2] == own and offer_of(k[2:]) not in kept]:
+            kept = {offer_of(PriceRow, key) for scope, key in again.held if scope == batch.scope}
+            for key in [k for k in expected.prices if k[:2] == own and offer_of(PriceRow, k[2:]) not in kept]:
                 del expected.prices[key]
             if not kept:
                 expected.loose.discard(own)
     for key, payload in again.facts.get(batch.scope, {}).items():
-        table[*begin, *key] = row_digest(payload)
+        table[*begin, *key] = row_digest(again.kind, payload)
         expected.stated_by[*begin, *key] = own
 
 
@@ -205,7 +205,7 @@ def _prices() -> Found:
             **dict(zip(names, rest, strict=True)),
         )
         payload = to_payload(row)
-        yield (source, scope), (source, scope, *key_of(PriceRow, payload)), row_digest(payload)
+        yield (source, scope), (source, scope, *key_of(PriceRow, payload)), row_digest(PriceRow, payload)
 
 
 def _hours() -> Found:
@@ -214,7 +214,7 @@ def _hours() -> Found:
     for source, scope, is_sample, *rest in Utilization.objects.values_list(*columns).iterator():
         payload = to_payload(UtilizationRow(**dict(zip(names, rest, strict=True))))
         key = ("sample" if is_sample else "own", *key_of(UtilizationRow, payload))
-        yield (source, scope), key, row_digest(payload)
+        yield (source, scope), key, row_digest(UtilizationRow, payload)
 
 
 def _accelerators() -> Found:
@@ -223,7 +223,7 @@ def _accelerators() -> Found:
     for source, scope, aliases, *rest in Accelerator.objects.values_list(*columns).iterator():
         values = dict(zip(names, rest, strict=True))
         payload = to_payload(AcceleratorRow(**values, aliases=tuple(aliases)))
-        yield (source, scope), key_of(AcceleratorRow, payload), row_digest(payload)
+        yield (source, scope), key_of(AcceleratorRow, payload), row_digest(AcceleratorRow, payload)
 
 
 def _check_spans() -> Iterable[str]:

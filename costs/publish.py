@@ -56,7 +56,7 @@ def summarize(kind: type, facts: Iterator[Fact]) -> dict[str, Summary]:
         summary = summaries.setdefault(scope, Summary())
         summary.rows += 1
         summary.total += amount_of(kind, payload)
-        summary.digests.append(row_digest(payload))
+        summary.digests.append(row_digest(kind, payload))
     return summaries
 
 

@@ -30,7 +30,7 @@ class Replay:
         return sum((amount_of(self.kind, p) for p in self.facts.get(scope, {}).values()), Decimal(0))
 
     def sha256(self, scope: str) -> str:
-        return rows_digest(row_digest(payload) for payload in self.facts.get(scope, {}).values())
+        return rows_digest(row_digest(self.kind, payload) for payload in self.facts.get(scope, {}).values())
 
 
 def replay(run: IngestRun) -> Replay:
@@ -66,7 +66,9 @@ def replay(run: IngestRun) -> Replay:
                     result.held.add((scope, key))
                     continue
                 whole = (scope, *key) if result.kind is PriceRow else key
-                if row_digest(stated.setdefault(whole, payload)) != row_digest(payload):
+                if row_digest(result.kind, stated.setdefault(whole, payload)) != row_digest(
+                    result.kind, payload
+                ):
                     result.problems.append(f"run {run.pk}: line {line.line} contradicts a line before it")
                 if stated[whole] is payload:
                     result.facts.setdefault(scope, {})[key] = payload

@@ -60,7 +60,7 @@ def write_prices(
         )
         .annotate(last=Max("effective_to"))
     }  # fmt: skip
-    kept = {offer_of(key) for scope, key in held if scope == batch.scope}
+    kept = {offer_of(PriceRow, key) for scope, key in held if scope == batch.scope}
     plan = _plan(batch, facts, current, ended, None if not may_close else kept)
     _apply(batch, plan, known)
     return plan.counts
@@ -115,7 +115,7 @@ def _plan(
                 plan.corrects.append((price, row, line))
             changed += 1
     for key, price in missing.items():
-        if kept is None or offer_of(key) in kept:
+        if kept is None or offer_of(PriceRow, key) in kept:
             held += 1
             continue
         closed += 1

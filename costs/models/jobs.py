@@ -74,7 +74,9 @@ class IngestRun(models.Model):
     class Status(models.TextChoices):
         RUNNING = "running"
         DONE = "done"  # published, no row refused as wrong
-        PARTIAL = "partial"  # published, some rows refused; or nothing to publish and the last good rows stay
+        PARTIAL = (
+            "partial"  # published, some rows refused or held; or nothing to publish: the last good rows stay
+        )
         DUPLICATE = "duplicate"
         PREVIEWED = "previewed"  # checked, not published
         FAILED = "failed"  # nothing stored but this record
@@ -92,6 +94,7 @@ class IngestRun(models.Model):
     lines_read = models.PositiveBigIntegerField(default=0)
     lines_kept = models.PositiveBigIntegerField(default=0)
     lines_rejected = models.PositiveBigIntegerField(default=0)  # wrong lines and lines out of scope
+    lines_quarantined = models.PositiveBigIntegerField(default=0)  # lines of which a fact waits for a person
     facts = models.PositiveBigIntegerField(default=0)  # rows that the kept lines gave
     added = models.PositiveBigIntegerField(default=0)
     changed = models.PositiveBigIntegerField(default=0)

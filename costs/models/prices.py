@@ -72,6 +72,13 @@ class Price(models.Model):
         SPOT = "spot", "spot"
         RESERVED_1Y = "reserved_1y", "1 year"
         RESERVED_3Y = "reserved_3y", "3 years"
+        CONVERTIBLE_1Y = "convertible_1y", "1 year, convertible"
+        CONVERTIBLE_3Y = "convertible_3y", "3 years, convertible"
+        COMPUTE_PLAN_1Y = "compute_plan_1y", "savings plan, 1 year"
+        COMPUTE_PLAN_3Y = "compute_plan_3y", "savings plan, 3 years"
+        INSTANCE_PLAN_1Y = "instance_plan_1y", "family savings plan, 1 year"
+        INSTANCE_PLAN_3Y = "instance_plan_3y", "family savings plan, 3 years"
+        CAPACITY_BLOCK = "capacity_block", "capacity block"
 
     class Payment(models.TextChoices):
         NONE = "", "—"
@@ -90,7 +97,7 @@ class Price(models.Model):
     sku = models.ForeignKey(Sku, on_delete=models.PROTECT, related_name="prices")
     region = models.CharField(max_length=80)
     zone = models.CharField(max_length=80, blank=True)
-    term = models.CharField(max_length=12, choices=Term.choices)
+    term = models.CharField(max_length=16, choices=Term.choices)
     payment = models.CharField(max_length=16, choices=Payment.choices, blank=True, default="")
     state = models.CharField(max_length=16, choices=State.choices)
     state_reason = models.CharField(max_length=200, blank=True)  # why there is no price

@@ -1,16 +1,17 @@
 """What becomes of a file: published whole, refused whole, or in part with each refused line named."""
 
 import time
-from typing import Any
+from decimal import Decimal
+from typing import Any, get_type_hints
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from costs import jobs, staging
-from costs.gate import TEXT_LIMITS
 from costs.ingest import remove_sample
 from costs.jobs import Claim
+from costs.kinds import ALL, Kind
 from costs.ledger import verify
 from costs.models import (
     Accelerator,
@@ -24,7 +25,8 @@ from costs.models import (
     Utilization,
 )
 from costs.raw import store
-from costs.rowtext import PLACES
+from costs.rowtext import NAMES
+from costs.tables import TABLES
 
 from . import fake_prices
 from .conftest import A_MOMENT, Take
@@ -507,30 +509,26 @@ def test_sample_hours_stand_beside_our_own_and_leave_no_trace(take: Take) -> Non
 # what the tables can hold
 
 
-def test_limits_of_the_gate_are_those_of_the_tables() -> None:
-    columns = {
-        "sku": Sku._meta.get_field("name"),
-        "provider": Sku._meta.get_field("provider"),
-        "accelerator_name": Sku._meta.get_field("accelerator_name"),
-        **{name: Price._meta.get_field(name) for name in ("region", "zone", "state_reason", "reference")},
-        **{name: Utilization._meta.get_field(name) for name in ("cluster", "pool", "gpu_type")},
-        **{
-            name: Accelerator._meta.get_field(name)
-            for name in ("slug", "name", "vendor", "form_factor", "notes")
-        },
-    }
-    assert {name: field.max_length for name, field in columns.items()} == TEXT_LIMITS
+def column(kind: Kind, name: str) -> Any:
+    """Return the column that holds a value of a kind's row."""
+    of_sku = {"sku": "name", "provider": "provider", "accelerator_name": "accelerator_name"}
+    if kind.name == "prices" and name in (*of_sku, "gpu_count", "vcpus", "memory_gib"):
+        return Sku._meta.get_field(of_sku.get(name, name))
+    return TABLES[kind.row]._meta.get_field(name)
 
 
-def test_decimal_places_are_those_of_the_tables() -> None:
-    for kind, places in PLACES.items():
-        for name, count in places.items():
-            model: Any = {"PriceRow": Price, "UtilizationRow": Utilization, "AcceleratorRow": Accelerator}[
-                kind.__name__
-            ]
-            if kind.__name__ == "PriceRow" and name in ("gpu_count", "vcpus", "memory_gib"):
-                model = Sku
-            assert model._meta.get_field(name).decimal_places == count, name
+@pytest.mark.parametrize("kind", ALL, ids=lambda kind: str(kind.name))
+def test_texts_and_numbers_of_a_kind_fit_the_columns_of_its_table(kind: Kind) -> None:
+    hints = get_type_hints(kind.row)
+    texts = {name for name in NAMES[kind.row] if hints[name] is str and name != "currency"}
+    assert set(kind.texts) == texts
+    for name, most in kind.texts.items():
+        assert column(kind, name).max_length == most, name
+    decimals = {name for name in NAMES[kind.row] if hints[name] in (Decimal, Decimal | None)}
+    assert set(kind.places) == decimals
+    for name, places in kind.places.items():
+        assert column(kind, name).decimal_places == places, name
+    assert set(kind.key) <= set(NAMES[kind.row])
 
 
 def test_the_job_is_held_while_a_source_reads_for_long_before_its_first_line(

@@ -179,7 +179,7 @@ def test_the_digest_of_a_row_is_that_of_its_json_with_sorted_names() -> None:
         '"pool":"all","starts_at":"2026-01-01T00:00:00+00:00"}'
     )
     digest = sha256(text.encode()).digest()
-    assert row_digest(to_payload(row)) == digest
+    assert row_digest(UtilizationRow, to_payload(row)) == digest
     assert rows_digest([b"b", b"a"]) == sha256(b"ab").hexdigest()
 
 
