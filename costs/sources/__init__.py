@@ -6,8 +6,23 @@ touches nothing else. `fetch` brings the file where there is one to bring.
 
 from types import ModuleType
 
-from . import accelerators, aws_prices, list_prices, skypilot, utilization_csv
+from . import (
+    accelerators,
+    aws_prices,
+    list_prices,
+    machine_types,
+    skypilot,
+    utilization_csv,
+)
 
 SOURCES: dict[str, ModuleType] = {
-    module.NAME: module for module in (accelerators, aws_prices, list_prices, skypilot, utilization_csv)
+    module.NAME: module
+    for module in (
+        accelerators,
+        aws_prices,
+        list_prices,
+        machine_types,
+        skypilot,
+        utilization_csv,
+    )
 }
