@@ -18,7 +18,7 @@ MAY_IMPORT = {
     "costs.rows": ("costs.rows",),
     "costs.kinds": ("costs.rows",),
     "costs.names": (),
-    "costs.egress": (),
+    "costs.egress": ("costs.egress",),
     "costs.text": (),
     "costs.rowtext": ("costs.kinds", "costs.rows"),
     "costs.gate": ("costs.kinds", "costs.names", "costs.rows", "costs.text"),
@@ -57,6 +57,8 @@ ONLY_IN = {
     "urllib.request": ("costs.egress", "launch"),
     "requests": ("costs.egress",),
     "httpx": ("costs.egress",),
+    "urllib3": ("costs.egress",),
+    "http.client": ("costs.egress", "launch"),
     "socket": ("costs.egress", "planner.serve", "launch"),
     "plotly": ("planner.static",),  # the folder of its script, not its Python
     "celery": ("planner.celery", "costs.tasks", "costs.jobs"),  # the last sends hints

@@ -1,17 +1,19 @@
 """Fixtures for tests that take files."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from costs.egress import patience
 from costs.ingest import ingest
 from costs.models import IngestRun
 from costs.sources import SOURCES
 
 from . import fake_hours, fake_prices
+from .feeds import Feed
 
 A_MOMENT = datetime(2026, 11, 30, 12, tzinfo=UTC)
 Take = Callable[..., IngestRun]
@@ -44,3 +46,13 @@ def take(db: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Take:
 
     assert take(None, "accelerators").status == IngestRun.Status.DONE
     return take
+
+
+@pytest.fixture
+def feed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Feed]:
+    """Return a server that plays scripted answers and may be connected to."""
+    served = Feed()
+    monkeypatch.setenv("EGRESS_ALLOW", served.origin)
+    monkeypatch.setattr(patience, "FIRST_PAUSE_SECONDS", 0.001)
+    yield served
+    served.close()

@@ -136,7 +136,7 @@ def test_no_keys_at_all_are_said_by_name(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_clients_try_a_few_times_and_never_wait_without_end() -> None:
     config = aws_config()
-    assert config.retries == {"mode": "standard", "total_max_attempts": 8}
+    assert config.retries == {"mode": "adaptive", "total_max_attempts": 8}
     assert (config.connect_timeout, config.read_timeout) == (5, 60)
 
 
