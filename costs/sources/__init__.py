@@ -8,6 +8,7 @@ from types import ModuleType
 
 from . import (
     accelerators,
+    aliases,
     aws_prices,
     list_prices,
     machine_types,
@@ -19,6 +20,7 @@ SOURCES: dict[str, ModuleType] = {
     module.NAME: module
     for module in (
         accelerators,
+        aliases,
         aws_prices,
         list_prices,
         machine_types,
