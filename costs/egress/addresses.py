@@ -110,7 +110,7 @@ def _listed_origins() -> Iterator[tuple[str, str, int]]:
             try:
                 yield _target(entry.strip()).origin
             except ValueError as error:
-                wanted = "an origin such as http://127.0.0.1:8999"
+                wanted = "origin such as http://127.0.0.1:8999"
                 raise EgressRefused(f"EGRESS_ALLOW: {entry.strip()!r} is no {wanted}") from error
 
 
@@ -188,7 +188,10 @@ def resolve(target: Target) -> list[str]:
 
     Whoever connects must use these: a second look-up may give others.
     """
-    found = socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
+    try:
+        found = socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
+    except UnicodeError as error:  # an empty part of a name, or one of more than 63 letters
+        raise EgressRefused(f"{target.host!r} is no name of a host") from error
     addresses = list(dict.fromkeys(str(each[4][0]) for each in found))
     for address in addresses:
         check_address(target, address)

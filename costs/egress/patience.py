@@ -22,6 +22,7 @@ _MOST_PAUSE_SECONDS = 20.0
 _MOST_ASKED_SECONDS = 30.0
 _MOST_ADDRESSES = 3  # of one host that are tried in turn
 sleep = time.sleep
+clock = time.monotonic
 
 
 class _Reads(io.RawIOBase):
@@ -32,7 +33,13 @@ class _Reads(io.RawIOBase):
 
     def __init__(self, sock: socket.socket) -> None:
         self._sock = sock
+        # keeps the socket open when the connection lets go of it, as it does once the answer has begun
+        self._file = sock.makefile("rb", buffering=0)
         self._waited, self._received = 0.0, 0
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
 
     def readable(self) -> bool:
         return True
@@ -42,9 +49,9 @@ class _Reads(io.RawIOBase):
         if left <= 0:
             raise TimeoutError(f"the answer comes too slowly: {self._received:,} bytes so far")
         self._sock.settimeout(min(left, READ_SECONDS))
-        begun = time.monotonic()
-        count = self._sock.recv_into(buffer)
-        self._waited += time.monotonic() - begun
+        begun = clock()
+        count = self._file.readinto(buffer) or 0
+        self._waited += clock() - begun
         self._received += count
         return count
 

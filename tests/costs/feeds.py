@@ -3,6 +3,7 @@
 import json
 import socket
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock, Thread
@@ -122,7 +123,8 @@ def _handler(feed: Feed) -> type[BaseHTTPRequestHandler]:
                 if value:  # an empty one leaves the header out
                     self.send_header(name, value)
             self.end_headers()
-            self.wfile.write(payload if answer.cut_after is None else payload[: answer.cut_after])
+            with suppress(ConnectionError):  # the other side has seen enough
+                self.wfile.write(payload if answer.cut_after is None else payload[: answer.cut_after])
 
         do_GET = do_POST = do_PUT = do_HEAD = _serve
 
