@@ -39,10 +39,15 @@ class FileError(Exception):
 
 @dataclass(frozen=True)
 class RawLine:
-    """One record of a file as text, with the number of the line it starts on (from 1)."""
+    """One record of a file as text, with the number of the line it starts on (from 1).
+
+    Lines that follow each other and are set aside for one reason may be one of these together: a list of
+    millions of lines is counted, not taken apart.
+    """
 
     line: int
     fields: Mapping[str, str]
+    lines: int = 1  # how many it stands for: this one and those right after it
 
 
 @dataclass(frozen=True)

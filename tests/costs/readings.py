@@ -33,13 +33,13 @@ def read(source: str, file: BinaryIO, name: str, params: Mapping[str, str] | Non
     info, lines = module.read(file, name, params or {})
     reading = Reading(info)
     for raw in lines:
-        reading.lines += 1
+        reading.lines += raw.lines
         try:
             rows = module.parse(raw, info)
         except RowError as error:
             reading.wrong[raw.line] = error
         except OutOfScope as error:
-            reading.out_of_scope[raw.line] = error
+            reading.out_of_scope |= dict.fromkeys(range(raw.line, raw.line + raw.lines), error)
         else:
             assert rows, f"line {raw.line} was kept without a fact"
             reading.kept[raw.line] = rows
