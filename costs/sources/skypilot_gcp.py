@@ -5,7 +5,6 @@ type and no accelerator prices the host alone. A machine costs both, so this mod
 half passed on as a price.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Decimal
@@ -15,6 +14,7 @@ from costs.rows import OutOfScope, PriceRow, PriceState, RowError, Term
 
 from .csv_file import RESERVED
 from .decimals import number, optional_number, price
+from .tpu import MOST_CHIPS, chips_of, is_slice
 
 HOST_COLUMNS = ("Price", "SpotPrice", "vCPUs", "MemoryGiB")
 CONTRADICTED = RESERVED + "contradicted"  # stands for the fields of a host with two prices
@@ -50,17 +50,6 @@ HOSTS = frozenset(name for names in _MACHINES.values() for name in names)
 # these attach to an N1 machine of any size, so there is no one host to add: kept as the price of the GPUs
 _ON_N1 = frozenset({"K80", "P4", "P100", "T4", "V100"})
 
-# cores or chips in the name of a slice, per chip: https://cloud.google.com/tpu/docs/system-architecture-tpu-vm
-_TPU = re.compile(r"tpu-(v[0-9]+[a-z]*)-([0-9]+)")
-_TPU_PARTS = {
-    "v2": ("TPU v2", 2),
-    "v3": ("TPU v3", 2),
-    "v4": ("TPU v4", 2),
-    "v5litepod": ("TPU v5e", 1),
-    "v5p": ("TPU v5p", 2),
-    "v6e": ("TPU v6e", 1),
-}
-_MOST_CHIPS = 1024
 # the catalogue's own code writes this where it finds no price of a v6e slice
 _TPU_V6E_UNKNOWN = Decimal(700)
 
@@ -156,14 +145,12 @@ def _row(
     )
 
 
-def _tpu_rows(fields: Mapping[str, str], version: str, size: str) -> list[PriceRow]:
+def _tpu_rows(fields: Mapping[str, str]) -> list[PriceRow]:
     name = fields["AcceleratorName"]
-    if version not in _TPU_PARTS:
-        raise RowError("AcceleratorName", name, "tpu_unknown", f"a TPU {', '.join(sorted(_TPU_PARTS))}")
-    part, per_chip = _TPU_PARTS[version]
-    chips = Decimal(size) / per_chip * number("AcceleratorCount", fields["AcceleratorCount"])
-    if chips > _MOST_CHIPS:
-        raise OutOfScope("tpu_slice_too_large", "AcceleratorName", name, f"at most {_MOST_CHIPS} chips")
+    part, chips = chips_of("AcceleratorName", name)
+    chips *= number("AcceleratorCount", fields["AcceleratorCount"])
+    if chips > MOST_CHIPS:
+        raise OutOfScope("tpu_slice_too_large", "AcceleratorName", name, f"at most {MOST_CHIPS} chips")
     return [
         _row(fields, name, part, chips, term, _tpu_price(column, fields[column], part))
         for column, term in _TERMS
@@ -188,9 +175,8 @@ def _machine_rows(fields: Mapping[str, str], machine: str, count: Decimal) -> li
 def gpu_rows(fields: Mapping[str, str]) -> list[PriceRow]:
     """Return the whole machines that a GPU's line makes with the hosts in its zone."""
     name = fields["AcceleratorName"]
-    tpu = _TPU.fullmatch(name)
-    if tpu:
-        return _tpu_rows(fields, tpu[1], tpu[2])
+    if is_slice(name):
+        return _tpu_rows(fields)
     count = number("AcceleratorCount", fields["AcceleratorCount"])
     if name in _ON_N1:
         sku = f"N1 + {count.normalize():f}x {name} (GPU only)"
