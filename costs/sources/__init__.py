@@ -9,15 +9,23 @@ from types import ModuleType
 from . import (
     accelerators,
     aliases,
+    aws_capacity_blocks,
+    aws_capacity_blocks_offers,
+    aws_commitments,
     aws_prices,
     aws_spot_history,
     aws_zones,
     gpu_offerings,
+    gpuhunt_catalogue,
     list_prices,
     machine_types,
     market_history,
+    price_table,
+    price_table_history,
     skypilot,
+    spot_advisor,
     utilization_csv,
+    vantage,
 )
 
 SOURCES: dict[str, ModuleType] = {
@@ -25,14 +33,22 @@ SOURCES: dict[str, ModuleType] = {
     for module in (
         accelerators,
         aliases,
+        aws_capacity_blocks,
+        aws_capacity_blocks_offers,
+        aws_commitments,
         aws_prices,
         aws_spot_history,
         aws_zones,
         gpu_offerings,
+        gpuhunt_catalogue,
         list_prices,
         machine_types,
         market_history,
+        price_table,
+        price_table_history,
         skypilot,
+        spot_advisor,
         utilization_csv,
+        vantage,
     )
 }
