@@ -21,8 +21,6 @@ MOST_BYTES = 256 << 20
 _MOST_REDIRECTS = 3
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
 _ATTEMPTS = 6
-# of waiting between attempts: a worker that is silent longer loses its job, and the job comes again anyway
-_PATIENCE_SECONDS = 40.0
 _BLOCK = 64 << 10
 _TEXT = 500
 _AGENT = "gpu-planner"
@@ -130,7 +128,7 @@ def _careful(url: str, headers: Mapping[str, str], most_bytes: int) -> Iterator[
 
 def _tried(attempt: Callable[[], Iterator[bytes]]) -> Iterator[bytes]:
     """Yield what the first attempt yields that gets through; what was handed out cannot be taken back."""
-    waited = 0.0
+    begun = patience.clock()
     for number in range(1, _ATTEMPTS + 1):
         is_begun = False
         try:
@@ -140,8 +138,8 @@ def _tried(attempt: Callable[[], Iterator[bytes]]) -> Iterator[bytes]:
             return
         except _Passing as trouble:
             seconds = patience.pause(number, trouble.wait_seconds)
-            waited += seconds
-            if is_begun or number == _ATTEMPTS or waited > _PATIENCE_SECONDS:
+            is_late = patience.clock() - begun + seconds > patience.LAST_ATTEMPT_AFTER_SECONDS
+            if is_begun or is_late or number == _ATTEMPTS:
                 raise trouble.error from trouble
         patience.sleep(seconds)
 
@@ -156,13 +154,18 @@ def get(
     yield from _tried(lambda: _careful(url, headers or {}, most_bytes))
 
 
-def get_json(url: str, *, headers: Mapping[str, str] | None = None, most_bytes: int = MOST_BYTES) -> Any:
-    """Return a JSON answer, its numbers with a point as Decimal."""
+def get_whole(url: str, *, headers: Mapping[str, str] | None = None, most_bytes: int = MOST_BYTES) -> bytes:
+    """Return a body that fits in memory. One that broke off is asked for again: nobody has seen any of it."""
 
     def whole() -> Iterator[bytes]:
         yield b"".join(_careful(url, headers or {}, most_bytes))
 
-    text = b"".join(_tried(whole))
+    return b"".join(_tried(whole))
+
+
+def get_json(url: str, *, headers: Mapping[str, str] | None = None, most_bytes: int = MOST_BYTES) -> Any:
+    """Return a JSON answer, its numbers with a point as Decimal."""
+    text = get_whole(url, headers=headers, most_bytes=most_bytes)
     try:
         return json.loads(text, parse_float=Decimal, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:

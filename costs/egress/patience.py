@@ -18,8 +18,10 @@ READ_SECONDS = 30.0
 # an answer may take longer than that only while it keeps coming at this pace or faster
 SLOWEST_BYTES_PER_SECOND = 64 << 10
 FIRST_PAUSE_SECONDS = 0.5
-_MOST_PAUSE_SECONDS = 20.0
-_MOST_ASKED_SECONDS = 30.0
+_MOST_PAUSE_SECONDS = 8.0
+_MOST_ASKED_SECONDS = 15.0
+# with what the last attempt may take, shorter than a worker may be silent: its job comes again anyway
+LAST_ATTEMPT_AFTER_SECONDS = 20.0
 _MOST_ADDRESSES = 3  # of one host that are tried in turn
 sleep = time.sleep
 clock = time.monotonic
