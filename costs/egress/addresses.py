@@ -21,6 +21,7 @@ _HOSTS = frozenset(
         "management.azure.com",
         "cloudbilling.googleapis.com",
         "compute.googleapis.com",
+        "cloudquotas.googleapis.com",
         "www.ecb.europa.eu",
         "data-api.ecb.europa.eu",
     )
