@@ -60,6 +60,7 @@ ONLY_IN = {
     "urllib3": ("costs.egress",),
     "http.client": ("costs.egress", "launch"),
     "socket": ("costs.egress", "planner.serve", "launch"),
+    "gpuhunt": ("costs.sources.gpuhunt_catalogue",),
     "plotly": ("planner.static",),  # the folder of its script, not its Python
     "celery": ("planner.celery", "costs.tasks", "costs.jobs"),  # the last sends hints
     "waitress": ("planner.serve",),
@@ -92,7 +93,7 @@ NO_DJANGO = (
     "planner.comparison.result",
 )
 # slow to load and not needed by every process
-HEAVY = {"duckdb", "pyarrow", "scipy.optimize", "highspy"}
+HEAVY = {"duckdb", "gpuhunt", "pyarrow", "scipy.optimize", "highspy"}
 NAMES_WITHOUT_MEANING = {"utils", "util", "helpers", "helper", "common", "base", "services", "misc"}
 MOST_LINES = 350
 

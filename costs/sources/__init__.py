@@ -22,8 +22,10 @@ from . import (
     market_history,
     price_table,
     price_table_history,
+    quotes_csv,
     skypilot,
     spot_advisor,
+    spot_traces,
     utilization_csv,
     vantage,
 )
@@ -46,8 +48,10 @@ SOURCES: dict[str, ModuleType] = {
         market_history,
         price_table,
         price_table_history,
+        quotes_csv,
         skypilot,
         spot_advisor,
+        spot_traces,
         utilization_csv,
         vantage,
     )

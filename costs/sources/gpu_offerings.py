@@ -60,7 +60,9 @@ _REFERENCE_CHARS, _REASON_CHARS = 400, 200
 
 def looks_like(head: str, name: str) -> bool:
     """Return whether the file is a list of objects with the keys that only this list has."""
-    return head.lstrip().startswith("[") and all(f'"{key}"' in head for key in ("provider_id", "price_usd_hour"))
+    return head.lstrip().startswith("[") and all(
+        f'"{key}"' in head for key in ("provider_id", "price_usd_hour")
+    )
 
 
 def fetch(params: Mapping[str, str], now: datetime) -> Iterator[tuple[str, Iterator[bytes]]]:
