@@ -5,20 +5,23 @@ or not at all; what is left of one that was not is its run record.
 """
 
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from types import ModuleType
 
-from django.db import InterfaceError, OperationalError, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from . import jobs
 from .counts import Counts
-from .jobs import Cancelled, Claim, HandedBack, LeaseLost, TryAgain
+from .fetching import PASSING, files_of
+from .inspection import Inspected, Inspection, current_batches
+from .jobs import Cancelled, Claim, HandedBack, TryAgain
 from .judge import Fact
 from .models import Batch, IngestRun, Job, RawObject, StagedRow, Utilization
-from .publish import facts_of, serialize, summarize, write
+from .publish import Summary, facts_of, serialize, summarize, write
+from .quarantine import supersede
 from .raw import blocks, store
 from .rows import FileError
 from .sources import SOURCES
@@ -27,8 +30,7 @@ from .summary import changes, failure, sentence
 from .text import printable
 
 Status = IngestRun.Status
-# not the file's fault: the job goes on later, or with another worker
-PASSING = (LeaseLost, HandedBack, TryAgain, OperationalError, InterfaceError, OSError)
+MOST_LOOKS = 5  # at one file, where others of its scopes are published meanwhile
 
 
 class Repeat(Exception):
@@ -109,7 +111,7 @@ def _run(claim: Claim, *, publish: bool) -> None:
     if source is None:
         raise FileError("source_unknown", f"one of {', '.join(sorted(SOURCES))}", value=name)
     try:
-        files = _files(claim, source)
+        files = files_of(claim, source)
     except FileError as error:
         _fail(claim, _open_run(claim, None, source.TITLE), error, last=True)
         return
@@ -121,48 +123,6 @@ def _run(claim: Claim, *, publish: bool) -> None:
         run = _open_run(claim, raw, origin)
         if run.status == Status.RUNNING:
             _take(claim, run, source, raw, publish=publish, last=position == len(files) - 1)
-
-
-def _files(claim: Claim, source: ModuleType) -> list[tuple[RawObject, str]]:
-    """Return the stored files of the job; fetch them when it names none. Done once per job."""
-    if claim.params.get("raw"):
-        wanted = [(claim.params["raw"], claim.params["name"])]
-    elif "fetched" in claim.params:
-        wanted = [(sha256, name) for sha256, name in claim.params["fetched"]]
-    else:
-        wanted = _fetch(claim, source)
-        jobs.remember(claim, fetched=wanted)
-    found = RawObject.objects.in_bulk([sha256 for sha256, _ in wanted], field_name="sha256")
-    for sha256, name in wanted:
-        if sha256 not in found:
-            raise FileError("bytes_missing", f"the stored bytes of {name}; load the file again", value=sha256)
-    return [(found[sha256], printable(name or found[sha256].name, 500)) for sha256, name in wanted]
-
-
-def _fetch(claim: Claim, source: ModuleType) -> list[tuple[str, str]]:
-    now = claim.job.created_at
-    wanted: list[tuple[str, str]] = []
-    received = 0
-
-    def counted(chunks: Iterable[bytes]) -> Iterator[bytes]:
-        nonlocal received
-        for chunk in chunks:
-            received += len(chunk)
-            jobs.progress(claim, "fetch", received)
-            yield chunk
-
-    jobs.progress(claim, "fetch", 0)
-    try:
-        for name, chunks in source.fetch(claim.params["params"], now):
-            wanted.append((store(counted(chunks), name, timezone.now()).sha256, name))
-    except (FileError, Cancelled, *PASSING):
-        raise
-    except Exception as error:
-        # a provider's client has its own errors: what it says may pass, so the job is tried again
-        raise TryAgain(f"{source.TITLE}: {type(error).__name__}: {error}") from error
-    if not wanted:
-        raise FileError("nothing_fetched", "a file name with --file or an upload: this source fetches none")
-    return wanted
 
 
 def _open_run(claim: Claim, raw: RawObject | None, origin: str) -> IngestRun:
@@ -185,11 +145,18 @@ def _take(
     try:
         if publish and _is_published(run, source, raw):
             raise Repeat
-        staged = Stage(claim, run, source, raw).take()
-        _publish(claim, run, source, staged, publish=publish, last=last)
+        for _ in range(MOST_LOOKS):
+            staged = Stage(claim, run, source, raw).take()
+            inspected = Inspection(claim, run, source, staged).look()
+            try:
+                return _publish(claim, run, source, staged, inspected, publish=publish, last=last)
+            except Moved:
+                continue
+        raise TryAgain(f"{run.origin}: other files of its scopes are being published all the time")
     except Repeat:
         with transaction.atomic():
             jobs.lock(claim)
+            run.quarantined.all().delete()  # the run that published them asks already
             message = "these bytes were published before: nothing to do"
             _close(claim, run, Status.DUPLICATE, message, last=last)
     except FileError as error:
@@ -222,17 +189,28 @@ def _is_published(run: IngestRun, source: ModuleType, raw: RawObject) -> bool:
 
 
 def _publish(
-    claim: Claim, run: IngestRun, source: ModuleType, staged: Staged, *, publish: bool, last: bool
+    claim: Claim,
+    run: IngestRun,
+    source: ModuleType,
+    staged: Staged,
+    inspected: Inspected,
+    *,
+    publish: bool,
+    last: bool,
 ) -> None:
+    staged.held |= inspected.held
     jobs.progress(claim, "check", 0, run.facts)
     run.as_of = staged.as_of
     summaries = summarize(staged.kind, _watched(claim, run, facts_of(claim)))
+    summaries |= {scope: Summary() for scope in inspected.vanished}
     run.scope = _scope_line(list(summaries))
     jobs.renew(claim, "publish", 0, run.facts)
     try:
         with transaction.atomic():
             jobs.lock(claim)
             serialize()
+            if _has_moved(run, inspected):
+                raise Moved
             counts = write(claim, run, source, staged, summaries, timezone.now())
             if publish and not counts.touched and _was_published(run, source):
                 raise Repeat
@@ -240,7 +218,9 @@ def _publish(
             if not publish:
                 raise _Undo
             StagedRow.objects.filter(job=claim.job.pk).delete()
-            status = Status.PARTIAL if _has_wrong(run) or not run.facts else Status.DONE
+            supersede(run, {*summaries, *inspected.held_scopes})
+            is_whole = run.facts or inspected.vanished
+            status = Status.PARTIAL if _has_wrong(run) or not is_whole else Status.DONE
             _close(claim, run, status, f"{sentence(run)}; {changes(run)}", last=last)
     except _Undo:
         with transaction.atomic():
@@ -257,6 +237,16 @@ def _watched(claim: Claim, run: IngestRun, facts: Iterator[Fact]) -> Iterator[Fa
         yield fact
 
 
+def _has_moved(run: IngestRun, inspected: Inspected) -> bool:
+    """Return whether a scope is no longer as it was when the file was held against it."""
+    now = {scope: batch.pk for scope, batch in current_batches(run.source).items()}
+    return any(now.get(scope) != stood for scope, stood in inspected.stood.items())
+
+
+class Moved(Exception):
+    """Another file of one of the scopes was published since this one was inspected."""
+
+
 class _Undo(Exception):
     """Leave the transaction without keeping what it wrote."""
 
@@ -268,7 +258,7 @@ def _note(run: IngestRun, counts: Counts, staged: Staged, *, publish: bool) -> N
 
 
 def _has_wrong(run: IngestRun) -> bool:
-    return run.rejected.filter(kind="wrong").exists()
+    return run.quarantined.exists() or run.rejected.filter(kind="wrong").exists()
 
 
 def _was_published(run: IngestRun, source: ModuleType) -> bool:

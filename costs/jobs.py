@@ -105,7 +105,7 @@ def enqueue(
 
 def is_same(stored: Mapping[str, Any], asked: Mapping[str, Any]) -> bool:
     """Return whether a job's parameters are those asked for, less what a worker noted among them."""
-    return {k: v for k, v in stored.items() if k != "fetched"} == dict(asked)
+    return {k: v for k, v in stored.items() if k not in ("fetched", "pieces")} == dict(asked)
 
 
 def start(kind: str, params: Mapping[str, Any], *, key: str, requested_by: str, now: datetime) -> Claim:

@@ -1,13 +1,14 @@
 """Judge the lines of one file, one after the other, remembering what earlier lines said."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
-from hashlib import blake2b
+from hashlib import blake2b, sha256
 from types import ModuleType
 
 from .gate import SCOPE_LIMIT, Known, check_row
+from .kinds import BY_ROW
 from .rows import FileError, FileInfo, OutOfScope, PriceRow, RawLine, Row, RowError, UtilizationRow
-from .rowtext import KINDS, Payload, key_of, row_digest, to_payload
+from .rowtext import KINDS, Payload, fact_key, row_digest, to_payload
 
 AHEAD = timedelta(days=1)  # a date that has begun elsewhere, a clock that is off
 SAMPLE_SCOPE = "sample:"  # before the scope of made-up data, which never mixes with an organisation's own
@@ -20,9 +21,16 @@ class Judge:
     """What the lines of a file say, and whether it may be taken."""
 
     def __init__(
-        self, source: ModuleType, info: FileInfo, params: Mapping[str, str], known: Known, now: datetime
+        self,
+        source: ModuleType,
+        info: FileInfo,
+        params: Mapping[str, str],
+        known: Known,
+        now: datetime,
+        vouched: Collection[str] = (),
     ) -> None:
         self.source, self.info, self.known = source, info, known
+        self.vouched = vouched  # digests of facts that somebody released
         self.latest = now + AHEAD
         if info.as_of is not None and info.as_of > self.latest:
             # it would stand for good: every later file would seem older
@@ -31,6 +39,10 @@ class Judge:
             )
         self.prefix = SAMPLE_SCOPE if params.get("sample") == "1" else ""
         self.kind: type = KINDS[source.KIND]
+        shape = BY_ROW[self.kind].shape
+        # of these a file states one fact at many moments, and an older file adds to what a newer one said
+        self.moment = BY_ROW[self.kind].moment if shape == "steps" or source.MODE == "history" else ""
+        self.is_per_scope = shape != "series"
         # short digest of a fact's key -> the line that stated it and the digest of what it said
         self.stated: dict[bytes, tuple[int, bytes]] = {}
         self.currency: dict[str, tuple[str, int]] = {}  # scope -> its currency and the first line with it
@@ -51,6 +63,10 @@ class Judge:
                 self._check_currency(row, scope, line)
             elif isinstance(row, UtilizationRow) and row.starts_at > self.latest:
                 raise RowError("starts_at", row.starts_at, "hour_in_future", "an hour that is over")
+            if self.moment and getattr(row, self.moment) > self.latest:
+                raise RowError(
+                    self.moment, getattr(row, self.moment), "time_in_future", "a moment that is past"
+                )
         for fact in facts:
             self._check_agreement(fact)
         fresh = []
@@ -64,8 +80,8 @@ class Judge:
         return fresh
 
     def key(self, fact: Fact) -> FactKey:
-        """Return scope and natural key of a fact."""
-        return fact[0], key_of(self.kind, fact[2])
+        """Return scope and natural key of a fact, with its moment where the file states many."""
+        return fact[0], fact_key(self.kind, fact[2], self.moment)
 
     def _scope(self, row: Row) -> str:
         scope: str = self.prefix + self.source.scope(row, self.info)
@@ -85,18 +101,39 @@ class Judge:
                 value=row.currency,
             )
 
+    def digest(self, fact: Fact) -> str:
+        """Return what a decision about a fact stands for."""
+        return self._digest(fact, row_digest(self.kind, fact[2]))
+
+    def _digest(self, fact: Fact, said: bytes) -> str:
+        scope, key = self.key(fact)
+        return fact_digest(self.source.NAME, scope, key, said)
+
     def _check_agreement(self, fact: Fact) -> None:
-        line, said = self.stated.get(self._short(fact), (0, b""))
-        if line and said != row_digest(self.kind, fact[2]):
+        short, says = self._short(fact), row_digest(self.kind, fact[2])
+        line, said = self.stated.get(short, (0, says))
+        if said == says:
+            return
+        if self._digest(fact, says) in self.vouched:
+            # somebody chose this one: the earlier line is taken back
             self.contradicted.setdefault(line, fact[1])
-            key = ", ".join(part for part in self.key(fact)[1] if part)
-            raise contradiction(key, line)
+            del self.stated[short]
+            return
+        if self._digest(fact, said) not in self.vouched:
+            self.contradicted.setdefault(line, fact[1])
+        key = ", ".join(part for part in self.key(fact)[1] if part)
+        raise contradiction(key, line)
 
     def _short(self, fact: Fact) -> bytes:
         scope, key = self.key(fact)
         # an hour of a pool is one fact wherever it stands; a price is one fact per scope
-        parts = (scope, *key) if self.kind is PriceRow else key
+        parts = (scope, *key) if self.is_per_scope else key
         return blake2b("\x1f".join(parts).encode("utf-8", "replace"), digest_size=12).digest()
+
+
+def fact_digest(source: str, scope: str, key: tuple[str, ...], said: bytes) -> str:
+    """Return what a decision about one fact stands for: which fact it is, and what it says."""
+    return sha256("\x1f".join((source, scope, *key, said.hex())).encode("utf-8", "replace")).hexdigest()
 
 
 def contradiction(key: str, other_line: int) -> RowError:

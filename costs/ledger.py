@@ -17,14 +17,15 @@ from django.db import connection
 from django.db.models import Count, Exists, OuterRef
 from django.db.models.functions import Now
 
-from .models import Accelerator, Batch, IngestRun, Job, Price, RawObject, StagedRow, Utilization
+from .dated import DATED
+from .expected import Expected, Scope, Table, steps_of
+from .kinds import ALL, Kind
+from .ledger_tables import found
+from .models import Batch, IngestRun, Job, RawObject, StagedRow
 from .replay import Replay, replay
-from .rows import AcceleratorRow, FileError, PriceRow, UtilizationRow
-from .rowtext import PLACES, key_of, offer_of, row_digest, to_payload
+from .rows import FileError
 from .sources import SOURCES
 
-Scope = tuple[str, str]  # source and its scope
-Table = dict[tuple[str, ...], bytes]  # scope or mark, then natural key -> digest of what the row says
 Found = Iterable[tuple[Scope, tuple[str, ...], bytes]]
 SHOWN = 5
 
@@ -35,19 +36,6 @@ class Report:
     rows: int = 0
     problems: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)  # what could not be proved, and is no fault
-
-
-@dataclass
-class Expected:
-    """What the tables must hold by the files alone."""
-
-    # scopes that hold rows of files which an earlier parser read: more may be there than can be proved
-    loose: set[Scope] = field(default_factory=set)
-
-    prices: Table = field(default_factory=dict)
-    hours: Table = field(default_factory=dict)
-    stated_by: dict[tuple[str, ...], Scope] = field(default_factory=dict)
-    accelerators: Table = field(default_factory=dict)
 
 
 def verify() -> Report:
@@ -79,16 +67,24 @@ def _verify() -> Report:
     report = Report()
     report.problems += _check_bytes()
     expected = _follow_batches(report)
-    report.problems += _compare("prices", expected.prices, _prices(), expected.loose)
-    report.problems += _compare("hours of use", expected.hours, _hours(), expected.loose)
-    report.problems += _compare("accelerators", expected.accelerators, _accelerators(), expected.loose)
+    for kind in ALL:
+        table = _expected_table(expected, kind)
+        report.problems += _compare(kind.name.replace("_", " "), table, found(kind), expected.loose)
+        report.rows += len(table)
     for source, scope in sorted(expected.loose):
         report.notes.append(f"{source} {scope}: read by an earlier parser; load its file again to prove it")
     report.problems += _check_spans()
     report.problems += _check_current()
     report.problems += _check_queue()
-    report.rows = len(expected.prices) + len(expected.hours) + len(expected.accelerators)
     return report
+
+
+def _expected_table(expected: Expected, kind: Kind) -> Table:
+    table = dict(expected.tables.get(kind.row, {}))
+    for key, series in expected.series.get(kind.row, {}).items():
+        for start, digest in steps_of(series, gaps=kind.shape == "steps").items():
+            table[*key, start.isoformat()] = digest
+    return table
 
 
 def _check_bytes() -> Iterable[str]:
@@ -111,7 +107,7 @@ def _follow_batches(report: Report) -> Expected:
         report.batches += len(batches)
         if any(batch.parser_version != SOURCES[batch.source].PARSER_VERSION for batch in batches):
             for batch in batches:
-                _lose_track(expected, batch)
+                expected.lose_track(batch)
             continue
         try:
             again = replay(run)
@@ -121,15 +117,16 @@ def _follow_batches(report: Report) -> Expected:
         report.problems += again.problems
         report.problems += _check_run(run, again, batches)
         for batch in batches:
-            _follow(expected, batch, again)
+            expected.follow(batch, again)
     return expected
 
 
 def _check_run(run: IngestRun, again: Replay, batches: list[Batch]) -> Iterable[str]:
-    if run.lines_read != again.lines or run.lines_read != run.lines_kept + run.lines_rejected:
+    counted = run.lines_kept + run.lines_rejected + run.lines_quarantined
+    if run.lines_read != again.lines or run.lines_read != counted:
         yield (
             f"run {run.pk}: {run.lines_read} lines read, {run.lines_kept} kept, {run.lines_rejected} "
-            f"refused; the file has {again.lines}"
+            f"refused, {run.lines_quarantined} in quarantine; the file has {again.lines}"
         )
     if {batch.scope for batch in batches} != set(again.facts):
         yield f"run {run.pk}: batches of {[b.scope for b in batches]}, the file speaks of {list(again.facts)}"
@@ -142,35 +139,6 @@ def _check_run(run: IngestRun, again: Replay, batches: list[Batch]) -> Iterable[
             )
         if batch.rows_sha256 != again.sha256(scope):
             yield f"batch {batch.pk} {batch}: the file's rows have another SHA-256"
-
-
-def _lose_track(expected: Expected, batch: Batch) -> None:
-    """Forget what the scope held: this file would be read otherwise today."""
-    own = (batch.source, batch.scope)
-    expected.loose.add(own)
-    for table in (expected.prices, expected.hours, expected.accelerators):
-        for key in [key for key in table if expected.stated_by.get(key) == own]:
-            del table[key]
-
-
-def _follow(expected: Expected, batch: Batch, again: Replay) -> None:
-    own = (batch.source, batch.scope)
-    begin: tuple[str, ...] = ()
-    table = expected.accelerators
-    if again.kind is UtilizationRow:
-        begin = ("sample" if batch.params.get("sample") == "1" else "own",)
-        table = expected.hours
-    elif again.kind is PriceRow:
-        begin, table = own, expected.prices
-        if not again.unreadable:
-            kept = {offer_of(PriceRow, key) for scope, key in again.held if scope == batch.scope}
-            for key in [k for k in expected.prices if k[:2] == own and offer_of(PriceRow, k[2:]) not in kept]:
-                del expected.prices[key]
-            if not kept:
-                expected.loose.discard(own)
-    for key, payload in again.facts.get(batch.scope, {}).items():
-        table[*begin, *key] = row_digest(again.kind, payload)
-        expected.stated_by[*begin, *key] = own
 
 
 def _compare(what: str, expected: Table, found: Found, loose: set[Scope]) -> Iterable[str]:
@@ -189,56 +157,20 @@ def _compare(what: str, expected: Table, found: Found, loose: set[Scope]) -> Ite
             yield f"{what}: {len(keys)} {difference}: {shown}"
 
 
-def _prices() -> Found:
-    names = ("region", "zone", "term", "payment", "state", "state_reason", "price_per_hour", "upfront",
-             "currency", "reference")  # fmt: skip
-    sku = ("provider", "name", "accelerator_name", "gpu_count")
-    columns = ("source", "scope", *(f"sku__{name}" for name in sku), *names)
-    for source, scope, provider, offer, accelerator, count, *rest in (
-        Price.objects.filter(effective_to=None).values_list(*columns).iterator()
-    ):
-        row = PriceRow(
-            provider=provider,
-            sku=offer,
-            accelerator_name=accelerator,
-            gpu_count=count,
-            **dict(zip(names, rest, strict=True)),
-        )
-        payload = to_payload(row)
-        yield (source, scope), (source, scope, *key_of(PriceRow, payload)), row_digest(PriceRow, payload)
-
-
-def _hours() -> Found:
-    names = ("cluster", "pool", "gpu_type", "starts_at", *PLACES[UtilizationRow])
-    columns = ("source", "scope", "is_sample", *names)
-    for source, scope, is_sample, *rest in Utilization.objects.values_list(*columns).iterator():
-        payload = to_payload(UtilizationRow(**dict(zip(names, rest, strict=True))))
-        key = ("sample" if is_sample else "own", *key_of(UtilizationRow, payload))
-        yield (source, scope), key, row_digest(UtilizationRow, payload)
-
-
-def _accelerators() -> Found:
-    names = tuple(name for name in AcceleratorRow.__dataclass_fields__ if name != "aliases")
-    columns = ("batch__source", "batch__scope", "aliases", *names)
-    for source, scope, aliases, *rest in Accelerator.objects.values_list(*columns).iterator():
-        values = dict(zip(names, rest, strict=True))
-        payload = to_payload(AcceleratorRow(**values, aliases=tuple(aliases)))
-        yield (source, scope), key_of(AcceleratorRow, payload), row_digest(AcceleratorRow, payload)
-
-
 def _check_spans() -> Iterable[str]:
-    """No two prices of one offer may hold at one moment."""
-    key = ("source", "scope", "sku_id", "region", "zone", "term", "payment")
-    for same in Price.objects.values(*key).annotate(n=Count("pk")).filter(n__gt=1):
-        same.pop("n")
-        spans = list(
-            Price.objects.filter(**same)
-            .order_by("effective_from")
-            .values_list("pk", "effective_from", "effective_to")
-        )
-        for (pk, _, end), (later, start, _) in pairwise(spans):
-            if end is None or end > start:
-                yield f"prices {pk} and {later} hold at the same time"
+    """No two facts of one key may hold at one moment."""
+    for table in DATED.values():
+        model, name = table.model, str(table.model._meta.verbose_name_plural)
+        key = ("source", "scope", *table.own)
+        rows = model._default_manager
+        for same in rows.values(*key).annotate(n=Count("pk")).filter(n__gt=1):
+            same.pop("n")
+            spans = rows.filter(**same).order_by("effective_from")
+            for (pk, _, end), (later, start, _) in pairwise(
+                spans.values_list("pk", "effective_from", "effective_to")
+            ):
+                if end is None or end > start:
+                    yield f"{name} {pk} and {later} hold at the same time"
 
 
 def _check_current() -> Iterable[str]:

@@ -13,14 +13,16 @@ from types import ModuleType
 from django.db import connection
 
 from .counts import Counts
+from .dated import write_dated
 from .jobs import Claim
 from .judge import Fact
+from .kinds import BY_ROW
 from .models import Batch, IngestRun, StagedRow
-from .rows import FileError, PriceRow, UtilizationRow
+from .rows import FileError
 from .rowtext import amount_of, row_digest, rows_digest
-from .series import write_accelerators, write_hours
-from .snapshot import write_prices
+from .series import write_series
 from .staging import Staged, known_accelerators
+from .stepwise import write_steps
 
 READ_ROWS = 5_000
 PUBLISH_LOCK = 7_301  # PostgreSQL's advisory lock: any number, always the same
@@ -73,15 +75,26 @@ def write(
 ) -> Counts:  # fmt: skip
     """Write batches and facts; to be called in the transaction that closes the run."""
     batches = _batches(run, source, staged, summaries, now)
-    rows = sum(summary.rows for summary in summaries.values())
-    if staged.kind is UtilizationRow:
-        return write_hours(claim, run, rows, is_sample=claim.params["params"].get("sample") == "1")
-    if staged.kind is not PriceRow:
-        return write_accelerators(claim, run, rows)
+    kind, mode = BY_ROW[staged.kind], source.MODE
+    if kind.shape == "series":
+        rows = sum(summary.rows for summary in summaries.values())
+        is_sample = claim.params["params"].get("sample") == "1"
+        return write_series(kind.row, claim, run, rows, is_sample=is_sample)
     counts, known = Counts(), known_accelerators()
     for scope, batch in batches.items():
-        may_close = not staged.unreadable_lines
-        counts += write_prices(batch, facts_of(claim, scope), known, staged.held, may_close=may_close)
+        facts = facts_of(claim, scope)
+        if kind.shape == "steps" or mode == "history":
+            counts += write_steps(kind.row, batch, facts, known)
+            continue
+        counts += write_dated(
+            kind.row,
+            batch,
+            facts,
+            known,
+            staged.held,
+            closes=mode == "snapshot",
+            may_close=not staged.unreadable_lines,
+        )
     return counts
 
 
@@ -93,7 +106,7 @@ def _batches(
     for scope, summary in sorted(summaries.items()):
         current = Batch.objects.filter(source=run.source, scope=scope, is_current=True)
         newest = current.first()
-        if newest and source.MODE == "snapshot" and staged.as_of < newest.as_of:
+        if newest and source.MODE in ("snapshot", "amend") and staged.as_of < newest.as_of:
             raise FileError(
                 "older_than_current",
                 f"a file of {newest.as_of:%Y-%m-%d %H:%M} or later: {scope} is already known as of then",

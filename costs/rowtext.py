@@ -13,6 +13,7 @@ from .kinds import ALL, BY_ROW
 from .rows import PriceRow, Row
 
 Payload = dict[str, Any]
+KEY_SEPARATOR = " / "  # of a key in words
 
 PLACES = {kind.row: kind.places for kind in ALL}
 KEYS = {kind.row: kind.key for kind in ALL}
@@ -69,6 +70,12 @@ def to_values(kind: type, payload: Payload) -> dict[str, Any]:
 def key_of(kind: type, payload: Payload) -> tuple[str, ...]:
     """Return what says which fact this is."""
     return tuple(payload[name] for name in KEYS[kind])
+
+
+def fact_key(kind: type, payload: Payload, moment: str) -> tuple[str, ...]:
+    """Return the key of a fact; `moment` names the field that tells many statements of one fact apart."""
+    key = key_of(kind, payload)
+    return (*key, str(payload[moment])) if moment else key
 
 
 def offer_of(kind: type, key: tuple[str, ...]) -> tuple[str, ...]:

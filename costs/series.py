@@ -1,4 +1,4 @@
-"""Write facts of which the newest statement counts: hours of use, and what accelerators are.
+"""Write facts of which the newest statement counts: hours of use, what things are, exchange rates.
 
 One statement moves the staged rows into their table, so that the write lock is held as short as can be.
 """
@@ -6,39 +6,27 @@ One statement moves the staged rows into their table, so that the write lock is 
 from . import bulk
 from .counts import Counts
 from .jobs import Claim
-from .models import Accelerator, IngestRun, Utilization
-from .rows import AcceleratorRow, UtilizationRow
+from .models import IngestRun, Utilization
 from .rowtext import KEYS, NAMES
+from .tables import TABLES
 
 
-def write_hours(claim: Claim, run: IngestRun, total: int, *, is_sample: bool) -> Counts:
-    """Insert hours that are new and change those that now read otherwise."""
-    before = Utilization.objects.count()
-    written = bulk.insert_staged(
-        Utilization,
-        (claim.job.pk, claim.token, run.pk),
-        NAMES[UtilizationRow],
-        {"source": "b.source", "scope": "s.scope", "batch_id": "b.id", "line": "s.line"},
-        {"is_sample": is_sample},
-        on_key=(*KEYS[UtilizationRow], "is_sample"),
-    )
-    added = Utilization.objects.count() - before
-    return Counts(added=added, changed=written - added, unchanged=total - written)
+def write_series(kind: type, claim: Claim, run: IngestRun, total: int, *, is_sample: bool) -> Counts:
+    """Insert facts that are new and change those that now read otherwise.
 
-
-def write_accelerators(claim: Claim, run: IngestRun, total: int) -> Counts:
-    """Insert accelerators that are new and change those that now read otherwise.
-
-    One that left the file stays: SKUs and scenarios may name it.
+    One that left the file stays: an hour was measured, and SKUs and scenarios may name an accelerator.
     """
-    before = Accelerator.objects.count()
+    model = TABLES[kind]
+    of_use = model is Utilization
+    origin = {"source": "b.source", "scope": "s.scope", "batch_id": "b.id", "line": "s.line"}
+    before = model._default_manager.count()
     written = bulk.insert_staged(
-        Accelerator,
+        model,
         (claim.job.pk, claim.token, run.pk),
-        NAMES[AcceleratorRow],
-        {"batch_id": "b.id"},
-        {},
-        on_key=KEYS[AcceleratorRow],
+        NAMES[kind],
+        origin if of_use else {"batch_id": "b.id"},
+        {"is_sample": is_sample} if of_use else {},
+        on_key=(*KEYS[kind], "is_sample") if of_use else KEYS[kind],
     )
-    added = Accelerator.objects.count() - before
+    added = model._default_manager.count() - before
     return Counts(added=added, changed=written - added, unchanged=total - written)

@@ -14,15 +14,17 @@ from typing import BinaryIO
 from django.conf import settings
 from django.db import transaction
 
-from . import bulk, jobs
+from . import bulk, jobs, quarantine
 from .gate import Known
 from .jobs import Claim
 from .judge import Fact, FactKey, Judge, contradiction
-from .models import Accelerator, IngestRun, RawObject, RejectedRow, StagedRow
+from .models import Accelerator, Alias, IngestRun, RawObject, RejectedRow, StagedRow
 from .names import accelerator_key
+from .quarantine import Held
+from .quarantine_rules import QUARANTINE_RULES
 from .raw import open_raw
 from .rows import KEY_IN_DOUBT, FileError, OutOfScope, RawLine, RowError
-from .rowtext import Payload, key_of
+from .rowtext import KEY_SEPARATOR, Payload, key_of
 from .text import printable
 
 OUT_OF_SCOPE_KEPT = 10_000  # rows per rule; the counts are exact all the same
@@ -51,6 +53,8 @@ class Chunk:
 
     facts: list[Fact] = field(default_factory=list)
     rejected: list[tuple[str, int, str, str, str, str]] = field(default_factory=list)
+    held: list[Held] = field(default_factory=list)  # facts, or lines without one, for the quarantine
+    held_lines: int = 0
     rules: Counter[str] = field(default_factory=Counter)
     lines: int = 0
     kept: int = 0
@@ -68,6 +72,7 @@ class Stage:
         self.claim, self.run, self.source, self.raw = claim, run, source, raw
         self.params: dict[str, str] = dict(claim.params["params"])
         self.stored_rules: Counter[str] = Counter()
+        self.decided = quarantine.decisions(run.source)
         self.chunk = Chunk()
 
     def take(self) -> Staged:
@@ -76,7 +81,14 @@ class Stage:
         size = self.raw.size_bytes
         with open_raw(self.raw, lambda at: jobs.progress(self.claim, "stage", at, size)) as file:
             info, lines = self.source.read(file, self.run.origin, self.params)
-            judge = Judge(self.source, info, self.params, known_accelerators(), self.claim.job.created_at)
+            judge = Judge(
+                self.source,
+                info,
+                self.params,
+                known_accelerators(),
+                self.claim.job.created_at,
+                self.decided.released,
+            )
             staged = Staged(self.raw, info.as_of or self.run.started_at, judge.kind)
             try:
                 for line in lines:
@@ -98,20 +110,22 @@ class Stage:
             jobs.renew(self.claim, "stage", 0, self.raw.size_bytes)
             StagedRow.objects.filter(job=self.claim.job.pk).exclude(lease_token=self.claim.token).delete()
             self.run.rejected.all().delete()
+            self.run.quarantined.all().delete()
             self.run.lines_read = self.run.lines_kept = self.run.lines_rejected = self.run.facts = 0
+            self.run.lines_quarantined = 0
             self.run.rejected_by_rule = {}
             self.run.save()
 
     def _line(self, line: RawLine, judge: Judge, staged: Staged) -> None:
         chunk = self.chunk
-        chunk.lines += 1
+        chunk.lines += line.lines
         try:
             rows, facts = judge.read(line)
         except RowError as error:
             staged.unreadable_lines += 1
-            return self._reject(WRONG, line.line, error)
+            return self._refuse(line.line, error, judge, [])
         except OutOfScope as reason:
-            return self._reject(OUT, line.line, reason)
+            return self._reject(OUT, line.line, reason, line.lines)
         except Exception as error:
             error.add_note(f"{self.run.origin}, line {line.line}")
             raise
@@ -122,7 +136,7 @@ class Stage:
                 staged.unreadable_lines += 1
             else:
                 staged.held.update(judge.key(fact) for fact in facts)
-            return self._reject(WRONG, line.line, error)
+            return self._refuse(line.line, error, judge, facts)
         except OutOfScope as reason:
             return self._reject(OUT, line.line, reason)
         chunk.kept += 1
@@ -131,9 +145,26 @@ class Stage:
         staged.sample_rows += [{"line": line.line, **payload} for _, _, payload in fresh[:room]]
         return None
 
-    def _reject(self, kind: str, line: int, error: RowError | OutOfScope) -> None:
+    def _refuse(self, line: int, error: RowError, judge: Judge, facts: list[Fact]) -> None:
+        """Put a line that breaks a rule where it belongs: to the wrong ones, or before a person."""
+        if error.rule not in QUARANTINE_RULES:
+            return self._reject(WRONG, line, error)
+        evidence = f"{error.value or 'nothing'} stands there; expected {error.expected}"
+        said = (error.rule, error.column, error.value, evidence)
+        self.chunk.held_lines += 1
+        self.chunk.held += [
+            Held(scope, line, KEY_SEPARATOR.join(judge.key(fact)[1]), judge.digest(fact), *said, fact[2])
+            for fact in facts
+            for scope in (fact[0],)
+        ]
+        if not facts:
+            digest = quarantine.line_digest(self.run.source, error.rule, error.column, error.value)
+            self.chunk.held.append(Held("", line, f"line {line}", digest, *said, None))
+        return None
+
+    def _reject(self, kind: str, line: int, error: RowError | OutOfScope, lines: int = 1) -> None:
         rule = printable(error.rule, 60)
-        self.chunk.rules[rule] += 1
+        self.chunk.rules[rule] += lines
         if kind == OUT and self.stored_rules[rule] >= OUT_OF_SCOPE_KEPT:
             return
         self.stored_rules[rule] += 1
@@ -151,8 +182,8 @@ class Stage:
                 ((job, token, scope, line, payload) for scope, line, payload in chunk.facts),
             )
             self._store_rejected(chunk.rejected)
-            rejected = chunk.rules.total()
-            self._count(chunk.lines, chunk.kept, rejected, len(chunk.facts), chunk.rules)
+            quarantine.store(self.run, chunk.held, self.decided)
+            self._count(chunk.lines, chunk.kept, chunk.held_lines, len(chunk.facts), chunk.rules)
         if settings.INGEST_CHUNK_PAUSE_SECONDS:
             time.sleep(settings.INGEST_CHUNK_PAUSE_SECONDS)
 
@@ -160,14 +191,19 @@ class Stage:
         columns = ("run", "kind", "line", "column", "value", "rule", "expected")
         bulk.insert(RejectedRow, columns, ((self.run.pk, *row) for row in rejected))
 
-    def _count(self, lines: int, kept: int, rejected: int, facts: int, rules: Counter[str]) -> None:
+    def _count(self, lines: int, kept: int, held: int, facts: int, rules: Counter[str]) -> None:
         run = self.run
         run.lines_read += lines
         run.lines_kept += kept
-        run.lines_rejected += rejected
+        run.lines_rejected += rules.total()
+        run.lines_quarantined += held
         run.facts += facts
         run.rejected_by_rule = dict(Counter(run.rejected_by_rule) + rules)
-        run.save(update_fields=["lines_read", "lines_kept", "lines_rejected", "facts", "rejected_by_rule"])
+        run.save(
+            update_fields=[
+                "lines_read", "lines_kept", "lines_rejected", "lines_quarantined", "facts", "rejected_by_rule"
+            ]
+        )  # fmt: skip
 
     def _drop_contradicted(self, judge: Judge, staged: Staged) -> None:
         """Take back lines that a later line contradicts: which of the two is right is not known."""
@@ -179,15 +215,19 @@ class Stage:
                 staged.held.update(judge.key(fact) for fact in facts)
                 rows.delete()
                 key = ", ".join(part for part in key_of(judge.kind, facts[0][2]) if part)
-                self._reject(WRONG, line, contradiction(key, other))
+                self._refuse(line, contradiction(key, other), judge, facts)
                 chunk, self.chunk = self.chunk, Chunk()
                 self._store_rejected(chunk.rejected)
-                self._count(0, -1, 1, -len(facts), chunk.rules)
+                quarantine.store(self.run, chunk.held, self.decided)
+                self._count(0, -1, chunk.held_lines, -len(facts), chunk.rules)
 
 
 def known_accelerators() -> Known:
     """Return every spelling of every accelerator."""
     slug_by_key: dict[str, str] = {}
+    # what people here call it first: where it clashes with the table's own spellings, those stand
+    for spelling, slug in Alias.objects.values_list("spelling", "accelerator"):
+        slug_by_key[accelerator_key(spelling)] = slug
     for slug, name, aliases in Accelerator.objects.values_list("slug", "name", "aliases"):
         for spelling in (slug, name, *aliases):
             slug_by_key[accelerator_key(spelling)] = slug

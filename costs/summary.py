@@ -1,6 +1,7 @@
 """One sentence about a run, for the page, the shell and the log."""
 
 from .models import IngestRun, RejectedRow
+from .quarantine import rules_of
 from .rows import FileError
 from .text import printable
 
@@ -31,6 +32,10 @@ def sentence(run: IngestRun) -> str:
         where = place(first.line, first.column, first.value, first.expected)
         parts.append(f"{wrong_count:,} wrong: {where}" if wrong_count == 1 else
                      f"{wrong_count:,} wrong, the first: {where}")  # fmt: skip
+    held = run.quarantined.order_by("line", "pk").first()
+    if held:
+        total = sum(rows for _, rows in rules_of(run))
+        parts.append(f"{total:,} held in quarantine, the first: {held.key}: {held.evidence}")
     return ", ".join(parts)
 
 

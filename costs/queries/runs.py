@@ -9,9 +9,9 @@ from django.db.models import Count, Max, Min, QuerySet, Sum
 
 from costs.models import Batch, IngestRun, RejectedRow, Utilization
 from costs.sources import SOURCES
+from costs.sources.fetchable import can_fetch
 
 State = Literal["fresh", "late", "stale", "never"]
-BUNDLED = frozenset({"accelerators", "list_prices"})  # fetched from the product itself: no network, no key
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def freshness(now: datetime) -> list[Freshness]:
                 name=name,
                 title=source.TITLE,
                 kind=source.KIND,
-                can_run=can_run(name),
+                can_run=can_fetch(name),
                 state=_state(age, source.CADENCE),
                 cadence=source.CADENCE,
                 data_as_of=as_of,
@@ -67,11 +67,6 @@ def freshness(now: datetime) -> list[Freshness]:
             )
         )
     return answer
-
-
-def can_run(name: str) -> bool:
-    """Return whether a source fetches its own data, so that it can be run without an upload."""
-    return name in BUNDLED or bool(SOURCES[name].HAS_NETWORK)
 
 
 def recent_runs(limit: int = 20) -> QuerySet[IngestRun]:

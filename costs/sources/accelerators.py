@@ -10,7 +10,7 @@ from costs.names import accelerator_key
 from costs.rows import AcceleratorRow, FileInfo, RawLine, Row, RowError
 
 from .byte_stream import LIMITS, Limits
-from .csv_file import complete, open_table
+from .csv_file import complete, names_all, open_table
 from .dates import day
 from .decimals import optional_number
 from .packaged import chunks_of
@@ -25,6 +25,10 @@ PARSER_VERSION = 1
 SUFFIXES = (".csv", ".csv.gz")
 PARAMS: tuple[str, ...] = ()
 HAS_NETWORK = False
+NEEDS = ""
+RIGHTS: tuple[str, ...] = ()
+WHOLE = False
+INCREMENTAL = False
 
 _RATES = (
     "memory_gb",
@@ -50,6 +54,11 @@ TEMPLATE = ",".join(COLUMNS) + (
 )
 _SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _MOST = Decimal(999_999)  # what the narrowest column holds; no rate of a part comes near
+
+
+def looks_like(head: str, name: str) -> bool:
+    """Return whether a file that begins so is for this source."""
+    return names_all(head, COLUMNS)
 
 
 def fetch(params: Mapping[str, str], now: datetime) -> Iterator[tuple[str, Iterator[bytes]]]:

@@ -6,6 +6,7 @@ so that it is counted and shown like any other bad line. Blank lines are no reco
 """
 
 import csv
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
@@ -181,3 +182,13 @@ def complete(raw: RawLine) -> Mapping[str, str]:
             "(line)", f"fields: {count}", "field_count", "as many fields as the header has columns"
         )
     return raw.fields
+
+
+def names_all(head: str, columns: Sequence[str]) -> bool:
+    """Return whether the first line of a text is a header that names all of these columns.
+
+    Blanks, quotes and the separator do not matter here: whether the file can be read is found out later.
+    """
+    first = head.lstrip("\ufeff\r\n ").partition("\n")[0]
+    found = {field.strip().strip('"').casefold() for field in re.split("[,;\t]", first)}
+    return all(column.casefold() in found for column in columns)

@@ -8,7 +8,7 @@ from typing import BinaryIO, cast
 from costs.rows import FileInfo, Payment, PriceRow, PriceState, RawLine, Row, RowError, Term
 
 from .byte_stream import LIMITS, Limits
-from .csv_file import complete, open_table
+from .csv_file import complete, names_all, open_table
 from .dates import day, midnight
 from .decimals import number, price
 from .packaged import chunks_of
@@ -23,6 +23,10 @@ PARSER_VERSION = 1
 SUFFIXES = (".csv", ".csv.gz")
 PARAMS: tuple[str, ...] = ()
 HAS_NETWORK = False
+NEEDS = ""
+RIGHTS: tuple[str, ...] = ()
+WHOLE = False
+INCREMENTAL = False
 
 COLUMNS = (
     *("provider", "sku", "accelerator", "gpu_count", "region", "zone", "term", "payment"),
@@ -36,6 +40,11 @@ TEMPLATE = ",".join(COLUMNS) + (
 _TERMS = ("on_demand", "spot", "reserved_1y", "reserved_3y")
 _PAYMENTS = ("", "no_upfront", "partial_upfront", "all_upfront")
 _STATES = ("priced", "not_sold", "reservation_only", "unknown")
+
+
+def looks_like(head: str, name: str) -> bool:
+    """Return whether a file that begins so is for this source."""
+    return names_all(head, COLUMNS)
 
 
 def fetch(params: Mapping[str, str], now: datetime) -> Iterator[tuple[str, Iterator[bytes]]]:

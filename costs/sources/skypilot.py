@@ -15,7 +15,7 @@ from typing import BinaryIO
 from costs.rows import FileError, FileInfo, OutOfScope, PriceRow, PriceState, RawLine, Row, RowError, Term
 
 from .byte_stream import Limits
-from .csv_file import complete, open_table
+from .csv_file import complete, names_all, open_table
 from .dates import day_in_name
 from .decimals import number, optional_number, price
 from .skypilot_gcp import gpu_rows, is_host, refuse_host
@@ -30,6 +30,10 @@ PARSER_VERSION = 1
 SUFFIXES = (".csv", ".csv.gz")
 PARAMS: tuple[str, ...] = ("provider",)
 HAS_NETWORK = False
+NEEDS = ""
+RIGHTS: tuple[str, ...] = ()
+WHOLE = False
+INCREMENTAL = False
 
 # of the memory that the survey of a catalogue may take; see skypilot_survey.py
 LIMITS = Limits(rows=500_000)
@@ -71,6 +75,11 @@ _WRONG_COUNTS = {
 _INFO_NAME = re.compile(r"""["']name["']\s*:\s*["']([^"']{1,80})["']""", re.IGNORECASE)
 _INFO_COUNT = re.compile(r"""["']count["']\s*:\s*([0-9.]{1,10})""", re.IGNORECASE)
 _GENERATION = re.compile(r"V[0-9]+")
+
+
+def looks_like(head: str, name: str) -> bool:
+    """Return whether a file that begins so is for this source."""
+    return names_all(head, ("AcceleratorName", "GpuInfo", "SpotPrice", "Region"))
 
 
 def fetch(params: Mapping[str, str], now: datetime) -> Iterator[tuple[str, Iterator[bytes]]]:

@@ -13,7 +13,7 @@ from typing import BinaryIO
 from costs.rows import FileError, FileInfo, OutOfScope, RawLine, Row, RowError, UtilizationRow
 
 from .byte_stream import LIMITS, Limits
-from .csv_file import check_header, complete, open_table
+from .csv_file import check_header, complete, names_all, open_table
 from .dates import hour
 from .decimals import optional_number, to_step
 from .utilization_daily import COLUMNS as DAILY_COLUMNS
@@ -28,6 +28,10 @@ PARSER_VERSION = 1
 SUFFIXES = (".csv", ".csv.gz")
 PARAMS: tuple[str, ...] = ("cluster", "sample")
 HAS_NETWORK = False
+NEEDS = ""
+RIGHTS: tuple[str, ...] = ()
+WHOLE = False
+INCREMENTAL = False
 
 COLUMNS = (
     *("hour_utc", "cluster", "pool", "gpu_type"),
@@ -52,6 +56,12 @@ TEMPLATE = ",".join(COLUMNS) + (
 _STEP, _SHARE_STEP = Decimal("0.0001"), Decimal("0.000001")
 
 Figures = tuple[Decimal | None, Decimal | None, Decimal | None, Decimal | None, Decimal | None]
+
+
+def looks_like(head: str, name: str) -> bool:
+    """Return whether a file that begins so is for this source."""
+    # the first columns are those of the research series as well
+    return names_all(head, COLUMNS[:4]) or names_all(head, DAILY_COLUMNS[:2])
 
 
 def fetch(params: Mapping[str, str], now: datetime) -> Iterator[tuple[str, Iterator[bytes]]]:

@@ -15,6 +15,7 @@ from costs import jobs
 from costs.models import IngestRun, Job
 from costs.queries import runs, utilization
 from costs.sources import SOURCES
+from costs.sources.fetchable import can_fetch
 from planner import params, run_page
 from planner.csv_cells import Column
 from planner.downloads import Download, download, file_name, known_format
@@ -165,7 +166,7 @@ def run_rejected_file(request: HttpRequest, pk: int) -> HttpResponseBase:
 @planner_required
 def run_now(request: HttpRequest, source: str) -> HttpResponse:
     """Queue a fetch of a source that has something to fetch."""
-    if source not in SOURCES or not runs.can_run(source):
+    if source not in SOURCES or not can_fetch(source):
         raise Http404(f"nothing to fetch for {source}")
     now = timezone.now()
     waiting = Job.objects.filter(kind="ingest", params__source=source, params__raw=None)

@@ -205,20 +205,10 @@ def test_a_price_stays_when_its_own_line_was_refused_and_others_end(take: Take) 
     ("line", "rule", "expected"),
     [
         ("x,1,east,5,USD,Warp9", "accelerator_unknown", "accelerator table"),
-        ("x,8,east,0.001", "price_per_gpu_hour_absurd", "2.40 to 200.00 USD per hour for 8 × H100"),
-        # a term total of three years taken for an hour
-        ("x,8,east,90000", "price_per_gpu_hour_absurd", "2.40 to 200.00 USD"),
-        ("x,1,east,-5", "price_out_of_bounds", "above 0"),
-        ("x,1,east,nan", "price_out_of_bounds", "above 0"),
-        ("x,1,east,Infinity", "price_out_of_bounds", "above 0"),
-        ("x,1,east,1e400", "price_out_of_bounds", "above 0"),
-        ("x,1,east,-0", "price_out_of_bounds", "above 0"),
         ("x,1,north,5,XYZ", "currency_unknown", "one of USD"),
         ("x" * 161 + ",1,east,5", "text_too_long", "at most 160 characters"),
         ("x\x00,1,east,5", "text_unreadable", "without control or direction characters"),
         ("x\u202egnp,1,east,5", "text_unreadable", "without control or direction characters"),
-        # would be stored as 0.000 GPUs, by which pages divide
-        ("x,0.0004,east,0.001", "gpu_count_out_of_bounds", "0.001 to 1024"),
     ],
 )
 def test_the_gate_refuses_by_name(take: Take, line: str, rule: str, expected: str) -> None:
@@ -229,14 +219,35 @@ def test_the_gate_refuses_by_name(take: Take, line: str, rule: str, expected: st
     assert len(current_prices()) == 2
 
 
-def test_two_lines_that_contradict_each_other_are_both_refused(take: Take) -> None:
+@pytest.mark.parametrize(
+    ("line", "rule"),
+    [
+        ("x,1,east,-5", "price_out_of_bounds"),
+        ("x,1,east,nan", "price_out_of_bounds"),
+        ("x,1,east,Infinity", "price_out_of_bounds"),
+        ("x,1,east,1e400", "price_out_of_bounds"),
+        ("x,1,east,-0", "price_out_of_bounds"),
+        # would be stored as 0.000 GPUs, by which pages divide
+        ("x,0.0004,east,0.001", "gpu_count_out_of_bounds"),
+    ],
+)
+def test_what_no_table_can_hold_waits_in_quarantine_by_its_rule(take: Take, line: str, rule: str) -> None:
+    run = take(TWO + line + "\n")
+    held = run.quarantined.get()
+    assert (held.line, held.rule, held.payload, held.status) == (4, rule, None, "open")
+    assert (run.lines_read, run.lines_kept, run.lines_rejected, run.lines_quarantined) == (3, 2, 0, 1)
+    assert run.status == IngestRun.Status.PARTIAL
+    assert len(current_prices()) == 2
+
+
+def test_two_lines_that_contradict_each_other_both_wait_in_quarantine(take: Take) -> None:
     run = take(TWO + "a,8,east,81\n")
     assert current_prices() == {("b", "east"): "9.5"}
-    assert (run.lines_kept, run.lines_rejected, run.facts) == (1, 2, 1)
-    refused = {row.line: row.expected for row in run.rejected.all()}
-    assert refused.keys() == {2, 4}
-    assert "line 4" in refused[2]
-    assert "line 2" in refused[4]
+    assert (run.lines_kept, run.lines_quarantined, run.facts) == (1, 2, 1)
+    held = {row.line: row.evidence for row in run.quarantined.all()}
+    assert held.keys() == {2, 4}
+    assert "line 4" in held[2]
+    assert "line 2" in held[4]
 
 
 def test_a_line_that_repeats_another_is_counted_and_left(take: Take) -> None:
@@ -315,7 +326,7 @@ def test_a_failure_while_publishing_undoes_all_of_it(take: Take, monkeypatch: py
     def fail(*args: Any) -> None:
         raise RuntimeError("disk on fire")
 
-    monkeypatch.setattr("costs.snapshot._skus", fail)
+    monkeypatch.setattr("costs.dated.skus_of", fail)
     run = take("as_of 2026-02-03\na,8,east,1000\nb,1,east,9.5\nc,1,east,3\n")
     assert run.status == IngestRun.Status.FAILED
     assert dump() == before

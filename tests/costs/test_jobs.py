@@ -8,13 +8,17 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.db import OperationalError, transaction
 from django.utils import timezone
+from hypothesis import given
+from hypothesis import strategies as st
 from kombu.exceptions import OperationalError as BrokerError
 
 from costs import jobs, schedule, upkeep
 from costs.jobs import Cancelled, Claim, HandedBack, KeyTaken, LeaseLost
-from costs.models import IngestRun, Job, RawObject, StagedRow
+from costs.models import IngestRun, Job, RawObject, Schedule, StagedRow
 from costs.raw import drop_unused, open_raw, store
 from costs.rows import FileError
+from costs.sources import SOURCES
+from costs.sources.fetchable import can_fetch
 
 from ..fact_builders import make_batch, make_raw, make_run
 
@@ -356,8 +360,55 @@ def test_two_clocks_make_one_job_per_slot_and_missed_slots_collapse(settings: An
     for moment in (NOW, NOW, NOW + every, NOW + 9 * every):
         upkeep.tick(moment)
         upkeep.tick(moment)
+        Job.objects.update(status=Job.Status.DONE)
     assert Job.objects.count() == 3
     assert {job.requested_by for job in Job.objects.all()} == {"schedule"}
+
+
+def test_a_source_that_is_being_fetched_is_not_fetched_beside_itself(settings: Any) -> None:
+    settings.INGEST_SCHEDULE = ["list_prices"]
+    every = schedule.SOURCES["list_prices"].CADENCE or schedule.EVERY
+    upkeep.tick(NOW)
+    upkeep.tick(NOW + every)
+    assert Job.objects.count() == 1
+
+
+def test_every_source_that_can_fetch_has_a_row_which_begins_switched_off() -> None:
+    upkeep.tick(NOW)
+    assert set(Schedule.objects.values_list("source", flat=True)) == set(filter(can_fetch, SOURCES))
+    assert not Schedule.objects.filter(is_enabled=True).exists()
+
+
+def test_a_row_that_people_changed_stays_as_they_left_it(settings: Any) -> None:
+    upkeep.tick(NOW)
+    row = Schedule.objects.get(source="list_prices")
+    schedule.change(row.pk, every_minutes=60, is_enabled=True, changed_by="ann@example.com", now=NOW)
+    settings.INGEST_SCHEDULE = ["list_prices"]
+    upkeep.tick(NOW)
+    row.refresh_from_db()
+    assert (row.every_minutes, row.is_enabled, row.changed_by) == (60, True, "ann@example.com")
+    assert Job.objects.get().key.startswith("list_prices:all:2026-11-30T")
+
+
+@pytest.mark.parametrize("minutes", [4, 0, -1, 525_601])
+def test_a_span_that_no_source_is_fetched_in_is_refused(minutes: int) -> None:
+    upkeep.tick(NOW)
+    with pytest.raises(ValueError, match="expected 5 to 525,600"):
+        schedule.change(
+            Schedule.objects.first().pk, every_minutes=minutes, is_enabled=True, changed_by="", now=NOW
+        )  # type: ignore[union-attr] # there are rows
+
+
+@given(source=st.sampled_from(sorted(SOURCES)), every=st.integers(5, 20_000), after=st.integers(0, 10**7))
+def test_slots_follow_each_other_without_a_hole_and_jitter_stays_within_its_bound(
+    source: str, every: int, after: int
+) -> None:
+    row = Schedule(source=source, every_minutes=every, jitter_seconds=600)
+    now = NOW + timedelta(seconds=after)
+    begin, length = schedule.slot(row, now), timedelta(minutes=every)
+    assert begin <= now < begin + length
+    assert schedule.slot(row, begin + length) == begin + length
+    assert timedelta(0) <= schedule.jitter(row) <= timedelta(seconds=600)
 
 
 def test_parameters_of_the_schedule_reach_the_job(settings: Any) -> None:

@@ -83,15 +83,15 @@ TAMPERING: dict[str, tuple[Callable[[], object], str]] = {
     "two prices at one moment": (overlap, "hold at the same time"),
     "a lost hour": (
         lambda: Utilization.objects.filter(starts_at__hour=0).delete(),
-        "hours of use: 1 missing",
+        "utilization: 1 missing",
     ),
     "unknown turned into zero": (
         lambda: Utilization.objects.filter(gpus_allocated=None).update(gpus_allocated=0),
-        "hours of use: 1 other than the file",
+        "utilization: 1 other than the file",
     ),
     "sample turned into own": (
         lambda: Utilization.objects.filter(starts_at__hour=0).update(is_sample=True),
-        "hours of use: 1 in no accepted file",
+        "utilization: 1 in no accepted file",
     ),
     "another accelerator": (
         lambda: Accelerator.objects.filter(slug__startswith="h100-sxm").update(memory_gb=81),

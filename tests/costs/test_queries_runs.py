@@ -7,6 +7,7 @@ import pytest
 from costs.models import RejectedRow
 from costs.queries import runs
 from costs.sources import SOURCES
+from costs.sources.fetchable import can_fetch
 from tests.fact_builders import make_batch, make_hours, make_job, make_run
 
 pytestmark = pytest.mark.django_db
@@ -66,7 +67,7 @@ def test_the_last_run_is_the_newest_that_was_no_check_and_no_sample():
 
 
 def test_only_sources_that_fetch_can_run():
-    can_run = {name for name in SOURCES if runs.can_run(name)}
+    can_run = {name for name in SOURCES if can_fetch(name)}
     assert {"accelerators", "list_prices", "aws_prices"} <= can_run
     assert not {"skypilot", "utilization_csv"} & can_run
 

@@ -13,7 +13,11 @@ from costs.sources import SOURCES
 from planner.accounts import new_first_admin_token
 from planner.static import collected_state
 
-BUNDLED = {"accelerators": "accelerators.csv", "list_prices": "list_prices.csv"}
+BUNDLED = {
+    "accelerators": "accelerators.csv",
+    "machine_types": "machine_types.csv",
+    "list_prices": "list_prices.csv",
+}
 
 
 class Command(BaseCommand):
