@@ -21,6 +21,14 @@ MAY_IMPORT = {
     "costs.egress": ("costs.egress",),
     "costs.text": (),
     "costs.rowtext": ("costs.kinds", "costs.rows"),
+    "costs.quarantine_rules": (
+        "costs.quarantine_rules",
+        "costs.gate",
+        "costs.kinds",
+        "costs.names",
+        "costs.rows",
+        "costs.rowtext",
+    ),
     "costs.gate": ("costs.kinds", "costs.names", "costs.rows", "costs.text"),
     "costs.judge": ("costs.gate", "costs.kinds", "costs.names", "costs.rows", "costs.rowtext"),
     "costs.sources": ("costs.sources", "costs.rows", "costs.names", "costs.egress"),
@@ -89,6 +97,7 @@ NO_DJANGO = (
     "costs.rows",
     "costs.names",
     "costs.gate",
+    "costs.quarantine_rules",
     "planner.core",
     "planner.comparison.result",
 )

@@ -1,0 +1,162 @@
+"""A price beside its neighbours: other terms of the same machine, other sizes of the same family.
+
+Only what changed is suspected. Where both of two neighbours changed, it is the one that breaks the order
+with what stood of the other; where neither does alone, or both do, it is both.
+"""
+
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+
+from .rules import COUNT, LARGE_BELOW, LONG_ABOVE, SPOT_ABOVE, TERM_ABOVE
+from .standing import (
+    COUNT as GPUS,
+)
+from .standing import (
+    NAME,
+    PAYMENT,
+    PROVIDER,
+    SKU,
+    TERM,
+    ZONE,
+    Book,
+    Context,
+    Fact,
+    family_of,
+    offer_of,
+    place,
+    shown,
+)
+from .verdict import Key, Suspicion
+
+# lists round one term to four places and another to six
+ROUNDING = Decimal("1.001")
+COMMITTED = {
+    "reserved_1y": "reserved_3y",
+    "convertible_1y": "convertible_3y",
+    "compute_plan_1y": "compute_plan_3y",
+    "instance_plan_1y": "instance_plan_3y",
+}
+_TERMS = frozenset(COMMITTED) | frozenset(COMMITTED.values())
+_SHORT_OF = {long: short for short, long in COMMITTED.items()}
+TWICE = 2
+LARGE = 4  # GPUs: of two sizes with unknown hosts, the smaller must have as many
+
+Breaks = Callable[[Decimal, Decimal], bool]
+
+
+def _above(left: Decimal, right: Decimal) -> bool:
+    return left > right * ROUNDING
+
+
+def _not_below(left: Decimal, right: Decimal) -> bool:
+    return left >= right
+
+
+def blamed(book: Book, left: Key, right: Key, breaks: Breaks) -> tuple[Key, ...]:
+    """Return which of two prices is to blame for a broken order, none where it is kept or was broken."""
+    new_left, new_right = book.new(left), book.new(right)
+    if new_left is None or new_right is None or not breaks(new_left, new_right):
+        return ()
+    old_left, old_right = book.old(left), book.old(right)
+    if old_left is not None and old_right is not None and breaks(old_left, old_right):
+        return ()  # it stood so before, and was accepted
+    if not book.is_new(right):
+        return (left,) if book.is_new(left) else ()
+    if not book.is_new(left):
+        return (right,)
+    by_left = old_right is not None and breaks(new_left, old_right)
+    by_right = old_left is not None and breaks(old_left, new_right)
+    if by_left != by_right:
+        return (left,) if by_left else (right,)
+    return (left, right)
+
+
+def neighbours(fact: Fact, book: Book, context: Context) -> Iterator[tuple[Key, Suspicion]]:
+    """Yield what is suspected because of a fact that changed: itself, a neighbour that changed, or both."""
+    yield from _terms(fact, book)
+    yield from _sizes(fact, book, context)
+
+
+def _terms(fact: Fact, book: Book) -> Iterator[tuple[Key, Suspicion]]:
+    for left, right, rule, breaks, order in _pairs(fact.key, book):
+        for key in blamed(book, left, right, breaks):
+            yield key, _suspicion(book, key, left, right, rule, order)
+
+
+def _pairs(key: Key, book: Book) -> Iterator[tuple[Key, Key, str, Breaks, str]]:
+    """Yield the prices that a price of one term is held against, the one that must be lower first."""
+    for other in book.offers[offer_of(key)]:
+        if other == key or other[NAME] != key[NAME] or not _same_place(key, other):
+            continue
+        for left, right in ((key, other), (other, key)):
+            if right[TERM] == "on_demand" and left[TERM] == "spot":
+                yield left, right, SPOT_ABOVE, _above, "above"
+            elif right[TERM] == "on_demand" and left[TERM] in _TERMS:
+                yield left, right, TERM_ABOVE, _not_below, "not below"
+            elif _SHORT_OF.get(left[TERM]) == right[TERM] and left[PAYMENT] == right[PAYMENT]:
+                yield left, right, LONG_ABOVE, _above, "above"
+
+
+def _same_place(left: Key, right: Key) -> bool:
+    """Return whether two prices of a region hold in one zone: a price without a zone holds in all."""
+    return left[ZONE] == right[ZONE] or not left[ZONE] or not right[ZONE]
+
+
+def _sizes(fact: Fact, book: Book, context: Context) -> Iterator[tuple[Key, Suspicion]]:
+    for other in book.families[family_of(fact.key)]:
+        for small, large in ((fact.key, other), (other, fact.key)):
+            if not _is_larger(large, small, book, context):
+                continue
+            for key in blamed(book, small, large, _above):
+                yield key, _suspicion(book, key, large, small, LARGE_BELOW, "below")
+
+
+def _is_larger(large: Key, small: Key, book: Book, context: Context) -> bool:
+    """Return whether a machine has twice the GPUs of another, and no smaller host."""
+    if Decimal(large[GPUS]) < TWICE * Decimal(small[GPUS]) or Decimal(small[GPUS]) < 1:
+        return False
+    hosts = [_host(key, book, context) for key in (large, small)]
+    if hosts[0] is None or hosts[1] is None:
+        return Decimal(small[GPUS]) >= LARGE
+    return hosts[0] >= hosts[1]
+
+
+def _host(key: Key, book: Book, context: Context) -> Decimal | None:
+    machine = context.machine(key)
+    return book.sizes.get(key, (None, None))[0] or (machine.vcpus if machine else None)
+
+
+def _suspicion(book: Book, key: Key, left: Key, right: Key, rule: str, order: str) -> Suspicion:
+    prices = [shown(book.new(each) or Decimal(0)) for each in (left, right)]
+    return Suspicion(
+        rule,
+        "price_per_hour",
+        shown(book.new(key) or Decimal(0)),
+        f"{prices[0]} for {_named(left, rule)} is {order} {prices[1]} for {_named(right, rule)} "
+        f"in {place(key)}",
+    )
+
+
+def _named(key: Key, rule: str) -> str:
+    """Return what tells a price from the one beside it, in words."""
+    if rule == LARGE_BELOW:
+        return f"{key[SKU]} with {shown(Decimal(key[GPUS]))} GPUs"
+    return f"{key[SKU]} {' '.join(part for part in (key[TERM], key[PAYMENT]) if part).replace('_', ' ')}"
+
+
+def recounted(fact: Fact, book: Book) -> Suspicion | None:
+    """Suspect another number of GPUs than stands for the machine, where the table of types has none."""
+    counts = book.counts.get((fact.key[PROVIDER], fact.key[SKU]), set())
+    if fact.key in book.before or len(counts) != 1:
+        return None
+    (count,) = counts
+    stood = (*fact.key[:GPUS], count, *fact.key[GPUS + 1 :])
+    if count == fact.key[GPUS] or stood not in book.before or stood in book.stated:
+        return None
+    return Suspicion(
+        COUNT,
+        "gpu_count",
+        shown(fact.count),
+        f"{shown(fact.count)} GPUs in {fact.key[SKU]} in {place(fact.key)}; its prices so far are for "
+        f"{shown(Decimal(count))}",
+    )

@@ -1,0 +1,159 @@
+"""A file of many dated observations of each price: judged moment by moment, as if each had come alone.
+
+In a history more is known than on the day. Which of two levels was the wrong one shows by how many
+observations agree with each, and a price that goes up by a licence and comes back is seen to come back.
+"""
+
+from collections import deque
+from collections.abc import Collection, Sequence
+from datetime import datetime, timedelta
+from decimal import Decimal
+from itertools import groupby
+
+from costs.gate import Known
+from costs.rowtext import Payload
+
+from .licence import LEAST_OF_FEE, MOST_OF_FEE, fee_of
+from .moves import is_jump
+from .rules import JUMP, LICENCE
+from .scope import changes
+from .standing import Book, Context, Fact, Machines, amount, ratio, read_facts, shown
+from .verdict import Before, Key, ScopeBefore, Suspicion, Verdict
+
+SOON = timedelta(days=3)  # a price that comes back so soon never really went
+
+
+def check_history(
+    facts: Sequence[Payload],
+    machines: Machines,
+    known: Known,
+    *,
+    before: ScopeBefore | None = None,
+    vouched: Collection[int] = (),
+) -> Verdict:
+    """Return what to hold back of the observations of one scope, in whatever order they are given.
+
+    `before`: what stands already; it counts for observations that are not older. `vouched`: observations
+    that a person released.
+    """
+    context, trusted = Context(machines, known), set(vouched)
+    read = sorted(read_facts(facts), key=lambda fact: (_moment(fact), fact.at))
+    book = Book()
+    waiting = deque(sorted(before.prices.items(), key=lambda each: each[1].since)) if before else deque()
+    found = {at: suspicion for at, suspicion in _outliers(read, context).items() if at not in trusted}
+    for moment, group in groupby(read, key=_moment):
+        here = list(group)
+        while waiting and waiting[0][1].since <= moment:
+            book.stand([waiting.popleft()])
+        book.state(fact for fact in here if fact.at not in found)
+        changed = [
+            fact
+            for fact in here
+            if fact.at not in trusted and fact.at not in found and not fact.repeats(book.before.get(fact.key))
+        ]
+        found |= changes(changed, book, context, moment)
+        book.stand(
+            (fact.key, _standing(fact, book.before.get(fact.key), moment))
+            for fact in here
+            if fact.at not in found
+        )
+    return Verdict(None, found)
+
+
+def _moment(fact: Fact) -> datetime:
+    return datetime.fromisoformat(fact.moment)
+
+
+def _standing(fact: Fact, before: Before | None, moment: datetime) -> Before:
+    """Return what stands once a fact is taken."""
+    if before is None:
+        return Before(fact.price, fact.state, fact.currency, moment, None)
+    if fact.repeats(before):
+        return before
+    prior = before.prior if before.price_per_hour is None else before.price_per_hour
+    return Before(fact.price, fact.state, fact.currency, moment, prior)
+
+
+def _outliers(facts: Sequence[Fact], context: Context) -> dict[int, Suspicion]:
+    """Return the observations that the rest of their own history tells to be wrong."""
+    series: dict[Key, list[Fact]] = {}
+    for fact in facts:
+        if fact.price is not None:
+            series.setdefault(fact.key, []).append(fact)
+    found: dict[int, Suspicion] = {}
+    for observed in series.values():
+        found |= _wrong_start(observed)
+        found |= _excursions([fact for fact in observed if fact.at not in found], context)
+    return found
+
+
+def _wrong_start(observed: Sequence[Fact]) -> dict[int, Suspicion]:
+    """Suspect the first observations where most of the later ones are a jump away from them."""
+    start, left = 0, _refused(observed)
+    while len(left) * 2 > len(observed) - start:
+        later = left[0]
+        again = _refused(observed[later:])
+        start, left = later, [later + at for at in again]
+    true = observed[start]
+    near = f"the {shown(amount(true))} of {true.moment[:10]}, which most later observations are near"
+    return {
+        fact.at: Suspicion(
+            JUMP,
+            "price_per_hour",
+            shown(amount(fact)),
+            f"{shown(amount(fact))} is {ratio(amount(fact), amount(true))} {near}",
+        )
+        for fact in observed[:start]
+        if is_jump(amount(fact), amount(true))
+    }
+
+
+def _refused(observed: Sequence[Fact]) -> list[int]:
+    """Return the places of the observations that are a jump away from the last one taken."""
+    refused = []
+    last = amount(observed[0])
+    for at, fact in enumerate(observed):
+        price = amount(fact)
+        if is_jump(price, last):
+            refused.append(at)
+        else:
+            last = price
+    return refused
+
+
+def _excursions(observed: Sequence[Fact], context: Context) -> dict[int, Suspicion]:
+    """Suspect what went up by about a licence and soon came back to the very price before."""
+    found: dict[int, Suspicion] = {}
+    stood: Fact | None = None
+    for at, fact in enumerate(observed):
+        fee = fee_of(fact, context)
+        if stood is None or fee is None or not _is_up(fact, stood, fee):
+            stood = fact
+            continue
+        back = _return(observed, at, stood)
+        if back is None:
+            stood = fact
+            continue
+        found[fact.at] = Suspicion(
+            LICENCE,
+            "price_per_hour",
+            shown(amount(fact)),
+            f"up from {shown(amount(stood))} by about the {shown(fee)} of a Windows licence, "
+            f"and back at {back.moment[:16]}",
+        )
+    return found
+
+
+def _is_up(fact: Fact, stood: Fact, fee: Decimal) -> bool:
+    rise = amount(fact) - amount(stood)
+    return LEAST_OF_FEE * fee <= rise <= MOST_OF_FEE * fee
+
+
+def _return(observed: Sequence[Fact], at: int, stood: Fact) -> Fact | None:
+    """Return the observation with which a price is back where it stood, None where it is not soon."""
+    for later in observed[at + 1 :]:
+        if _moment(later) - _moment(observed[at]) > SOON:
+            return None
+        if later.price == stood.price:
+            return later
+    return None

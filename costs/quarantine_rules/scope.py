@@ -1,0 +1,119 @@
+"""What a file says of one scope, against what stands there."""
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from decimal import Decimal
+
+from costs.gate import Known
+from costs.rowtext import Payload
+
+from .alone import absurd, miscounted
+from .beside import neighbours, recounted
+from .licence import FEW_TELLS, licensed, mixed_up, tells
+from .moves import jumped
+from .rules import CURRENCY, IN_DOUBT, SHRANK, VANISHED
+from .standing import Book, Context, Fact, Machines, read_facts
+from .verdict import ScopeBefore, Suspicion, Verdict
+
+HALF = 2
+DOUBTED_LEAST = 5  # facts; of fewer, each is judged alone
+DOUBTED_SHARE = Decimal("0.2")
+
+
+def check_scope(
+    facts: Sequence[Payload],
+    before: ScopeBefore | None,
+    as_of: datetime,
+    machines: Machines,
+    known: Known,
+    *,
+    complete: bool = True,
+    vouched: Collection[int] = (),
+) -> Verdict:
+    """Return what to hold back of all that a file says of one scope.
+
+    `complete`: the file is the whole list of the scope, not an addition to it. `vouched` are facts that a
+    person released: they are not judged, and others are held against them. A first batch (nothing stands)
+    is judged fact by fact alone.
+    """
+    context = Context(machines, known)
+    read = read_facts(facts)
+    trusted = set(vouched)
+    if before is None or not before.rows:
+        judged = [fact for fact in read if fact.at not in trusted]
+        return Verdict(None, _alone(judged, context, as_of))
+    book = Book()
+    book.stand(before.prices.items())
+    book.state(read)
+    changed = [
+        fact for fact in read if fact.at not in trusted and not fact.repeats(book.before.get(fact.key))
+    ]
+    found = changes(changed, book, context, as_of)
+    whole = _size(len(facts), before) if complete else None
+    return Verdict(whole or _currency(read, before) or _doubt(found, read, book), found)
+
+
+def _alone(facts: Sequence[Fact], context: Context, as_of: datetime) -> dict[int, Suspicion]:
+    found = {}
+    for fact in facts:
+        suspicion = miscounted(fact, context) or absurd(fact, context, as_of)
+        if suspicion:
+            found[fact.at] = suspicion
+    return found
+
+
+def changes(changed: Sequence[Fact], book: Book, context: Context, as_of: datetime) -> dict[int, Suspicion]:
+    """Return what is suspected among facts that say otherwise than what stands; hold it in the book."""
+    found = _alone(changed, context, as_of)
+    for fact in changed:
+        if fact.at not in found:
+            suspicion = recounted(fact, book) or jumped(fact, book) or licensed(fact, book, context)
+            if suspicion:
+                found[fact.at] = suspicion
+    others = tells(found.values())
+    if others >= FEW_TELLS:
+        for fact in changed:
+            if fact.at not in found and (suspicion := mixed_up(fact, book, context, others)):
+                found[fact.at] = suspicion
+    # what is suspected so far is no measure for its neighbours: there the price that stands is
+    by_key = {fact.key: fact.at for fact in changed}
+    book.held = {fact.key for fact in changed if fact.at in found}
+    for fact in changed:
+        for key, suspicion in neighbours(fact, book, context) if fact.key not in book.held else ():
+            if key in by_key:
+                found.setdefault(by_key[key], suspicion)
+    book.held = {fact.key for fact in changed if fact.at in found}
+    return found
+
+
+def _size(count: int, before: ScopeBefore) -> Suspicion | None:
+    if not count:
+        return Suspicion(VANISHED, "", "", f"no facts, where the last file had {before.rows:,}")
+    if count * HALF < before.rows:
+        evidence = f"{count:,} facts, under half of the {before.rows:,} of the last file"
+        return Suspicion(SHRANK, "", f"{count}", evidence)
+    return None
+
+
+def _currency(facts: Sequence[Fact], before: ScopeBefore) -> Suspicion | None:
+    stands = {each.currency for each in before.prices.values()}
+    for fact in facts:
+        if stands and fact.currency not in stands:
+            evidence = f"prices in {fact.currency}, where {', '.join(sorted(stands))} stands"
+            return Suspicion(CURRENCY, "currency", fact.currency, evidence)
+    return None
+
+
+def _doubt(found: Mapping[int, Suspicion], facts: Sequence[Fact], book: Book) -> Suspicion | None:
+    """Doubt the whole where much of what stood before looks wrong now."""
+    compared = [fact for fact in facts if fact.key in book.before]
+    doubted = [fact for fact in compared if fact.at in found]
+    if len(doubted) < DOUBTED_LEAST or len(doubted) < len(compared) * DOUBTED_SHARE:
+        return None
+    return Suspicion(
+        IN_DOUBT,
+        "",
+        f"{len(doubted)}",
+        f"{len(doubted):,} of {len(compared):,} prices that stood before look wrong in this file, "
+        f"for one: {found[doubted[0].at].evidence}",
+    )
