@@ -1,0 +1,96 @@
+"""Read a small JSON document whole, its numbers as the text that stands there, and its records as lines.
+
+The answers of an API about quotas or commitments have kilobytes: what is larger is not one of them. Text
+keeps 9.223372036854776e+18 as it was written, and a number in quotes equal to one without.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, BinaryIO, NoReturn
+
+from costs.rows import FileError, RawLine, RowError
+
+from .byte_stream import Limits, blocks_of_text
+from .csv_file import RESERVED
+
+LIMITS = Limits(total_bytes=64 << 20, rows=500_000)
+UNREADABLE = RESERVED + "unreadable"  # what stands where a record should
+
+
+def _no_number(text: str) -> NoReturn:
+    raise ValueError(f"{text} is no number of JSON")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(
+            f"{next(name for name in names if names.count(name) > 1)!r} stands twice in one object"
+        )
+    return found
+
+
+def starts_like_json(file: BinaryIO, name: str, limits: Limits) -> bool:
+    """Return whether the file's first character is that of a JSON object or list."""
+    return next(blocks_of_text(file, name, limits)).lstrip()[:1] in (b"{", b"[")
+
+
+def document(file: BinaryIO, name: str, limits: Limits, expected: str) -> Any:
+    """Return the document. Numbers are text; true, false and null are themselves."""
+    held = b"".join(blocks_of_text(file, name, limits))
+    try:
+        return json.loads(
+            held.decode("utf-8"),
+            parse_int=str,
+            parse_float=str,
+            parse_constant=_no_number,
+            object_pairs_hook=_object,
+        )
+    except (ValueError, RecursionError) as error:
+        raise FileError("json_wrong", expected, value=str(error)) from error
+
+
+def _text(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return json.dumps(value)
+
+
+def flat(record: Mapping[str, Any]) -> dict[str, str]:
+    """Return the members of an object as text: null as nothing, an object or a list as its JSON."""
+    return {name: _text(value) for name, value in record.items() if not name.startswith(RESERVED)}
+
+
+def inner(record: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Return an object inside an object; an empty one where there is none."""
+    found = record.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def record_lines(records: Iterable[Any], limits: Limits) -> Iterator[RawLine]:
+    """Yield each record, numbered from 1; what is no object is handed on to be refused."""
+    for number, record in enumerate(records, 1):
+        if number > limits.rows:
+            raise FileError("too_many_rows", f"at most {limits.rows:,} records", line=number)
+        if isinstance(record, dict):
+            yield RawLine(number, flat(record))
+        else:
+            yield RawLine(number, {UNREADABLE: _text(record) or "null"})
+
+
+def check_record(fields: Mapping[str, str], expected: str) -> None:
+    """Refuse what stands where a record should."""
+    if UNREADABLE in fields:
+        raise RowError("(record)", fields[UNREADABLE], "record_unreadable", expected)
+
+
+def listed(value: Any, expected: str, column: str) -> list[Any]:
+    """Return the list, or refuse the file."""
+    if not isinstance(value, list):
+        raise FileError("json_wrong", expected, column=column, value=_text(value)[:200])
+    return value
