@@ -22,6 +22,7 @@ _HOSTS = frozenset(
         "cloudbilling.googleapis.com",
         "compute.googleapis.com",
         "cloudquotas.googleapis.com",
+        "apexapps.oracle.com",
         "www.ecb.europa.eu",
         "data-api.ecb.europa.eu",
     )
