@@ -119,7 +119,7 @@ def _item(fields: Mapping[str, str], provider: str) -> "CatalogItem":
     """Return the line as the library reads it; refuse what the library would skip with a warning."""
     try:
         item: CatalogItem = _load().item_from_row(fields, provider=provider)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         text = " ".join(str(error).split())
         raise RowError("(line)", text, "item_unreadable", "a line that gpuhunt can read") from error
     return item

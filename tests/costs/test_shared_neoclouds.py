@@ -1,18 +1,31 @@
-"""Hold machine types and neocloud prices against the real samples: counts from the raw files alone."""
+"""Hold neocloud prices against the real samples: counts worked out from the raw files alone."""
 
 import csv
 import gzip
 import json
-from collections.abc import Iterator
+import re
+from collections import Counter
+from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
-from costs.sources.machines import Machine, machine_of, machines_of
+from costs.gate import Known
+from costs.names import accelerator_key
+from costs.rows import PriceRow
+from costs.sources import (
+    aliases,
+    gpu_offerings,
+    gpuhunt_catalogue,
+    machine_types,
+    market_history,
+    quotes_csv,
+)
+
+from .readings import Reading, read_path
 
 pytestmark = pytest.mark.shared
-Stated = tuple[str, str, str, str, str]  # provider, name, count, vCPUs, GiB; "" where the file is silent
 
 
 @pytest.fixture(scope="module")
@@ -20,140 +33,179 @@ def data(shared: Path) -> Path:
     return shared / "data"
 
 
-def _csv(path: Path, delimiter: str = ",") -> list[dict[str, str]]:
+OFFERINGS = "neocloud_offerings_2026-05-24.json"
+
+
+@pytest.fixture(scope="module")
+def offers(data: Path) -> list[dict[str, object]]:
+    found = json.loads((data / "prices" / OFFERINGS).read_text(encoding="utf-8"), parse_float=Decimal)
+    assert len(found) == 310
+    return list(found)
+
+
+@pytest.fixture(scope="module")
+def offerings(data: Path) -> Reading:
+    return read_path("gpu_offerings", data / "prices" / OFFERINGS)
+
+
+def _says(offer: dict[str, object], words: str) -> bool:
+    return words in f"{offer.get('caveats')} {offer.get('notes')}"
+
+
+def test_every_offer_is_kept_and_no_estimate_is_a_price(
+    offers: list[dict[str, object]], offerings: Reading
+) -> None:
+    assert (offerings.lines, offerings.by_rule) == (310, {})
+    assert offerings.info.as_of == datetime(2026, 5, 24, tzinfo=UTC)
+    apart = {offer["id"] for offer in offers if _says(offer, "billed separately")}
+    guessed = {
+        offer["id"] for offer in offers if _says(offer, "estimated") or _says(offer, "approximate price")
+    }
+    # CoreWeave Classic 13, Salad 34, Modal 10
+    assert (len(apart), len(guessed), apart & guessed) == (57, 14, set())
+    rows = _prices(offerings)
+    assert {row.sku for row in rows if row.state == "unknown"} == apart | guessed
+    assert {row.sku: row.price_per_hour for row in rows if row.state == "priced"} == {
+        offer["id"]: offer["price_usd_hour"] for offer in offers if offer["id"] not in apart | guessed
+    }
+
+
+def test_all_21_sellers_of_the_offers_are_there_under_our_names(
+    offers: list[dict[str, object]], offerings: Reading
+) -> None:
+    theirs = {str(offer["provider_id"]) for offer in offers}
+    assert len(theirs) == 21
+    ours = {"vast-ai": "vast", "jarvis-labs": "jarvislabs"}
+    assert offerings.scopes == {ours.get(name, name) for name in theirs}
+
+
+def test_what_can_be_interrupted_is_spot(offers: list[dict[str, object]], offerings: Reading) -> None:
+    spot = {offer["id"] for offer in offers if offer["is_spot"]}
+    assert len(spot) == 119
+    assert {row.sku for row in _prices(offerings) if row.term == "spot"} == spot
+
+
+def test_names_of_the_offers_lead_to_the_card_of_the_stated_memory(
+    offers: list[dict[str, object]], offerings: Reading
+) -> None:
+    """Left over are cards for games, altered ones, and two offers whose memory no such card has."""
+    memory, known = _memory_by_slug(), _known()
+    stated = {offer["id"]: Decimal(str(offer["vram_gb"])) for offer in offers}
+    unknown = Counter[str]()
+    for row in _prices(offerings):
+        slug = known.slug_of(row.sku, row.accelerator_name)
+        if slug is None:
+            unknown[row.accelerator_name] += 1
+        else:
+            assert abs(stated[row.sku] - memory[slug]) <= memory[slug] / 8, row
+    games = {name for name in unknown if re.match(r"(GTX|RTX) \d{4}|Quadro RTX [45]000", name)}
+    assert set(unknown) - games == {"NVIDIA B300 180GB", "NVIDIA L40 40GB"}
+    assert unknown.total() == 37
+
+
+def _prices(reading: Reading) -> list[PriceRow]:
+    return [row for row in reading.rows if isinstance(row, PriceRow)]
+
+
+def _accelerators() -> list[dict[str, str]]:
+    path = Path(__file__).resolve().parents[2] / "costs" / "data" / "accelerators.csv"
     with path.open(encoding="utf-8", newline="") as file:
-        return [dict(row) for row in csv.DictReader(file, delimiter=delimiter, restkey="more")]
+        return list(csv.DictReader(file))
 
 
-def _json(path: Path) -> object:
-    return json.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
+def _memory_by_slug() -> dict[str, Decimal]:
+    return {row["slug"]: Decimal(row["memory_gb"]) for row in _accelerators() if row["memory_gb"]}
 
 
-def _skypilot(data: Path) -> Iterator[Stated]:
-    for provider, name in (
-        ("aws", "skypilot_aws_p4-p6_v8"),
-        ("azure", "skypilot_azure_gpu_2026-05-20"),
-        ("gcp", "skypilot_gcp_gpu_2026-05-20"),
-        ("lambda", "skypilot_lambda_2026-05-20"),
-    ):
-        for row in _csv(data / "prices" / f"{name}.csv"):
-            if machine_of(provider, row["InstanceType"]) or row["AcceleratorName"] and row["InstanceType"]:
-                count = row["AcceleratorCount"]
-                yield provider, row["InstanceType"], count, row["vCPUs"], row["MemoryGiB"]
+def _known() -> Known:
+    return Known({
+        accelerator_key(name): row["slug"]
+        for row in _accelerators()
+        for name in (row["slug"], row["name"], *row["aliases"].split("|"))
+        if name
+    })  # fmt: skip
 
 
-def _aws_lists(data: Path) -> Iterator[Stated]:
-    listed = _json(data / "prices" / "aws_gpu_instances_all_regions_2026-01-21.json")
-    for entry in listed:  # type: ignore[attr-defined]
-        memory = entry["memory"].split()[0]
-        yield "aws", entry["name"], str(entry["gpuCount"]), str(entry["vcpu"]), memory
-    listed = _json(data / "prices" / "aws_cn_gpu_instances_vantage_raw_cny.json")
-    for entry in listed:  # type: ignore[attr-defined]
-        yield "aws", entry["instance_type"], str(entry["GPU"]), str(entry["vCPU"]), str(entry["memory"])
-    for day in ("2021-02-10", "2024-02-28", "2025-06-28"):
-        advisor = _json(data / "spot" / f"aws_spot_advisor_accelerated_{day}.json")
-        for name, entry in advisor["instance_types"].items():  # type: ignore[index]
-            if not name.startswith("vt1."):  # video transcoders
-                yield "aws", name, "", str(entry["cores"]), str(entry["ram_gb"])
-    for day in ("2026-01-31", "2026-03-01", "2026-07-22"):
-        blocks = _json(data / "commitments" / f"aws_capacity_blocks_ml_{day}.json")
-        for name, entry in blocks["instance_types"].items():  # type: ignore[index]
-            yield "aws", name, str(entry["accelerator_count"]), "", ""
+HISTORY = "neocloud_history_2025-10_2025-11"
 
 
-def _gcp_lists(data: Path) -> Iterator[Stated]:
-    table = data / "commitments" / "gcp_gpu_machine_types_ondemand_spot_cud_2026-07-30.csv"
-    for row in _csv(table):
-        count = row["attached"].partition(";")[0].partition("=")[2]
-        yield "gcp", row["machine_type"], count, row["cpu"], row["ram_gb"]
-    for row in _csv(data / "quotas" / "gcp_gpu_machine_type_zones_2023-05.csv", ";"):
-        yield "gcp", row["NAME"], "", row["CPUS"], row["MEMORY_GB"]
+def _snapshots(path: Path) -> list[dict[str, object]]:
+    lines = gzip.decompress(path.read_bytes()).decode("utf-8").splitlines()
+    return [json.loads(line, parse_float=Decimal) for line in lines]
 
 
-# (machine type, what): what the sample says; why the table says otherwise stands beside it
-DISAGREE = {
-    # catalogues count a partitioned card as a whole one
-    ("Standard_NV4as_v4", "count"): Decimal(1),
-    ("Standard_NV8as_v4", "count"): Decimal(1),
-    ("Standard_NV16as_v4", "count"): Decimal(1),
-    # Microsoft's page states 1,900 GiB
-    ("Standard_ND96amsr_A100_v4", "memory"): Decimal(1800),
-    # boards with two GPUs each: Amazon's page states 8 and 16 GPUs
-    ("p2.8xlarge", "count"): Decimal(4),
-    ("p2.16xlarge", "count"): Decimal(8),
-}
+@pytest.mark.parametrize(
+    ("name", "card", "snapshots"),
+    [
+        ("A100_80GB_PCIe", "a100-pcie-80gb", 957),
+        ("A100_80GB_SXM4", "a100-sxm-80gb", 957),
+        ("B200_180GB", "b200-sxm-180gb", 957),
+        ("GH200_96GB", "gh200-96gb", 752),
+        ("H100_80GB_PCIe", "h100-pcie-80gb", 957),
+        ("H100_80GB_SXM5", "h100-sxm-80gb", 957),
+        ("H200_141GB", "h200-sxm-141gb", 957),
+    ],
+)
+def test_every_snapshot_of_the_marketplace_gives_each_sellers_lowest_price(
+    data: Path, name: str, card: str, snapshots: int
+) -> None:
+    """6,494 in all; a seller that was there the time before and is not now has none from then on."""
+    path = data / "prices" / HISTORY / f"{name}.jsonl.gz"
+    reading, raw = read_path("market_history", path), _snapshots(path)
+    assert (reading.lines, len(raw), reading.by_rule) == (snapshots, snapshots, {})
+    stated: list[tuple[datetime, Decimal | None]] = []
+    before: set[str] = set()
+    for snapshot in raw:
+        sellers = snapshot["by_provider"]
+        assert isinstance(sellers, dict)
+        at = datetime.fromisoformat(str(snapshot["timestamp"]))
+        stated += [(at, figures["min"]) for figures in sellers.values()]
+        stated += [(at, None)] * len(before - set(sellers))
+        before = set(sellers)
+    rows = _prices(reading)
+    found = [(row.effective_from, row.price_per_hour) for row in rows]
+    assert Counter(found) == Counter(stated)
+    assert len(reading.scopes) == 1
+    known = _known()
+    assert {known.slug_of(row.sku, row.accelerator_name) for row in rows} == {card}
 
 
-def _contradictions(stated: Iterator[Stated]) -> dict[tuple[str, str], Decimal]:
-    found = {}
-    for provider, name, count, vcpus, memory in stated:
-        machine = machine_of(provider, name)
-        assert machine is not None, f"{provider} {name} is not in the table"
-        for what, text, ours in (
-            ("count", count, machine.gpu_count),
-            ("vcpus", vcpus, machine.vcpus),
-            ("memory", memory, machine.memory_gib),
-        ):
-            if text and Decimal(text) != ours:
-                found[name, what] = Decimal(text)
-    return found
+def test_the_daily_sample_says_what_the_recording_says(data: Path) -> None:
+    sample = read_path("market_history", data / "prices" / "neocloud_h100_sxm5_daily_sample.jsonl")
+    whole = read_path("market_history", data / "prices" / HISTORY / "H100_80GB_SXM5.jsonl.gz")
+    assert (sample.lines, sample.by_rule) == (29, {})
+
+    def priced(reading: Reading) -> set[tuple[object, ...]]:
+        return {
+            (row.provider, row.zone, row.effective_from, row.price_per_hour)
+            for row in _prices(reading)
+            if row.state == "priced"
+        }
+
+    assert priced(sample) <= priced(whole)
+    assert len(priced(sample)) == 162
 
 
-def test_the_machine_table_agrees_with_every_catalogue_but_for_named_cases(data: Path) -> None:
-    stated = [*_skypilot(data), *_aws_lists(data), *_gcp_lists(data)]
-    assert len({(provider, name) for provider, name, *_ in stated}) > 150
-    assert _contradictions(iter(stated)) == DISAGREE
-
-
-def test_every_type_of_the_price_lists_is_in_the_machine_table(data: Path) -> None:
-    names = set()
-    for name in ("ondemand_us-east-1", "us_gov_ondemand", "cn_ondemand_cny"):
-        [path] = (data / "prices").glob(f"aws_{name}*accelerated*.csv")
-        names |= {row["instance_type"] for row in _csv(path)}
-    assert {name for name in names if machine_of("aws", name) is None} == {
-        "vt1.3xlarge",
-        "vt1.6xlarge",
-        "vt1.24xlarge",
+def test_own_files_are_recognised_and_no_others(data: Path) -> None:
+    ours = {
+        "gpu_offerings": [data / "prices" / OFFERINGS],
+        "market_history": [
+            *sorted((data / "prices" / HISTORY).iterdir()),
+            data / "prices" / "neocloud_h100_sxm5_daily_sample.jsonl",
+        ],
     }
-    changes = data / "spot" / "azure_gcp_lambda_gpu_price_changes_2026-04-02_2026-05-20.csv.gz"
-    with gzip.open(changes, "rt", encoding="utf-8", newline="") as file:
-        changed = {(row["cloud"], row["instance_type"]) for row in csv.DictReader(file)}
-    unknown = {(cloud, name) for cloud, name in changed if name and machine_of(cloud, name) is None}
-    assert unknown == set()
+    sources = (aliases, gpu_offerings, gpuhunt_catalogue, machine_types, market_history, quotes_csv)
+    folders = ("prices", "commitments", "spot", "quotas")
+    files = [path for folder in folders for path in (data / folder).rglob("*") if path.is_file()]
+    assert len(files) > 90
+    for path in files:
+        head = _head(path)
+        wanted = {name for name, paths in ours.items() if path in paths}
+        found = {source.NAME for source in sources if source.looks_like(head, path.name)}
+        assert found == wanted, path.name
 
 
-def test_quota_codes_of_aws_are_those_that_accounts_see(data: Path) -> None:
-    """The published mapping sends p3.2xlarge to the G codes: its own list of quotas says P."""
-    quotas = _csv(data / "quotas" / "aws_ec2_default_quotas_2024-02.csv")
-    names = {row["QuotaCode"]: row["QuotaName"] for row in quotas}
-    for machine in machines_of("aws"):
-        for code, start in ((machine.quota_on_demand, "Running On-Demand "), (machine.quota_spot, "All ")):
-            assert not code or names[code].startswith(start), machine.name
-    mapping = _csv(data / "quotas" / "skypilot_aws_instance_quota_mapping_v5.csv")
-    others = {
-        row["InstanceType"]: (row["OnDemandInstanceCode"], row["SpotInstanceCode"])
-        for row in mapping
-        if _codes(machine_of("aws", row["InstanceType"]))
-        != (row["OnDemandInstanceCode"], row["SpotInstanceCode"])
-    }
-    assert others == {"p3.2xlarge": ("L-DB2E81BA", "L-3819A6DF")}
-    assert names["L-417A185B"] == "Running On-Demand P instances"
-
-
-def _codes(machine: Machine | None) -> tuple[str, str]:
-    return (machine.quota_on_demand, machine.quota_spot) if machine else ("", "")
-
-
-def test_quota_metrics_of_gcp_are_those_that_projects_see(data: Path) -> None:
-    regions = _json(data / "quotas" / "gcp_compute_regions_quotas_gcpdiag_gce5.json")
-    items = regions["items"] if isinstance(regions, dict) else regions
-    metrics = {quota["metric"] for region in items for quota in region["quotas"]}  # type: ignore[attr-defined]
-    ours = {code for machine in machines_of("gcp") for code in _codes(machine) if code}
-    # the sample is of 2024-07, before these had metrics of their own
-    newer = {metric for metric in ours if any(part in metric for part in ("H100", "H200", "B200"))}
-    assert ours - newer <= metrics
-    mapping = _csv(data / "quotas" / "skypilot_gcp_accelerator_quota_mapping_v9.csv")
-    codes = {row["Accelerator"]: (row["OnDemandInstanceCode"], row["SpotInstanceCode"]) for row in mapping}
-    for machine in machines_of("gcp"):
-        if machine.accelerator_name in codes:
-            assert _codes(machine) == codes[machine.accelerator_name]
+def _head(path: Path) -> str:
+    data = path.read_bytes()
+    data = gzip.decompress(data) if path.suffix == ".gz" else data
+    return data[: 64 << 10].decode("utf-8", "replace")
