@@ -5,25 +5,12 @@ A row is judged alone here; `staging` adds what needs the whole file (two lines 
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 
 from .kinds import BY_ROW
 from .names import accelerator_key
 from .rows import AcceleratorRow, PriceRow, Row, RowError, UtilizationRow
 from .text import has_steering
 
-# Sanity bounds per GPU-hour, all terms and spot included; set 2026-11-30 from the lists at hand.
-# They catch a term total taken for an hour (8,760 times), cents for dollars, a bid floor for a price.
-BOUNDS_USD_PER_GPU_HOUR = (Decimal("0.01"), Decimal(100))
-BOUNDS_USD_BY_ACCELERATOR = {  # the longest beginning of the accelerator's slug counts
-    "h100": (Decimal("0.30"), Decimal(25)),
-    "h200": (Decimal("0.30"), Decimal(30)),
-    "b200": (Decimal("0.50"), Decimal(40)),
-    "b300": (Decimal("0.50"), Decimal(50)),
-    "gb200": (Decimal("0.50"), Decimal(50)),
-    "gb300": (Decimal("0.50"), Decimal(60)),
-    "mi300x": (Decimal("0.20"), Decimal(25)),
-}
 # one USD in other currencies, roughly: only to scale the bounds above
 SCALE = {"USD": 1, "EUR": 1, "GBP": 1, "CHF": 1, "CAD": 2, "AUD": 2, "CNY": 8, "INR": 90, "JPY": 160}
 
@@ -72,7 +59,7 @@ def check_text(row: Row) -> None:
 
 
 def check_price(row: PriceRow, known: Known) -> None:
-    """Refuse an accelerator that the table lacks, and a price that no such accelerator has."""
+    """Refuse an accelerator that the table lacks; whether the price is right is asked of the whole file."""
     slug = known.slug_of(row.sku, row.accelerator_name)
     if slug is None:
         raise RowError(
@@ -83,24 +70,6 @@ def check_price(row: PriceRow, known: Known) -> None:
         )
     if row.currency not in SCALE:
         raise RowError("currency", row.currency, "currency_unknown", f"one of {', '.join(SCALE)}")
-    if row.price_per_hour is None:
-        return
-    low, high = (bound * SCALE.get(row.currency, 1) for bound in price_bounds(slug))
-    per_gpu_hour = row.price_per_hour / row.gpu_count
-    if not low <= per_gpu_hour <= high:
-        raise RowError(
-            "price",
-            row.price_per_hour,
-            "price_per_gpu_hour_absurd",
-            f"{low * row.gpu_count:.2f} to {high * row.gpu_count:.2f} {row.currency} per hour for "
-            f"{row.gpu_count.normalize():f} × {row.accelerator_name}",
-        )
-
-
-def price_bounds(slug: str) -> tuple[Decimal, Decimal]:
-    """Return the lowest and highest plausible USD per GPU-hour of an accelerator."""
-    fitting = [start for start in BOUNDS_USD_BY_ACCELERATOR if slug.startswith(start)]
-    return BOUNDS_USD_BY_ACCELERATOR[max(fitting, key=len)] if fitting else BOUNDS_USD_PER_GPU_HOUR
 
 
 def check_utilization(row: UtilizationRow) -> None:

@@ -108,7 +108,7 @@ class Stage:
     def _forget_earlier_attempt(self) -> None:
         with transaction.atomic():
             jobs.renew(self.claim, "stage", 0, self.raw.size_bytes)
-            StagedRow.objects.filter(job=self.claim.job.pk).exclude(lease_token=self.claim.token).delete()
+            StagedRow.objects.filter(job=self.claim.job.pk).delete()
             self.run.rejected.all().delete()
             self.run.quarantined.all().delete()
             self.run.lines_read = self.run.lines_kept = self.run.lines_rejected = self.run.facts = 0

@@ -42,9 +42,11 @@ def test_two_lists_in_one_file_may_each_have_their_own_currency(take: Take) -> N
 
 
 def test_a_price_stays_when_its_line_now_spells_the_accelerator_in_an_unknown_way(take: Take) -> None:
-    take(TWO + "c,1,east,5\n")
-    run = take(LATER + "a,8,east,81,USD,Warp9\nb,1,east,9.5\n")
-    assert current_prices() == {("a", "east"): "80", ("b", "east"): "9.5"}  # c was not listed any more
+    others = "d,1,east,6\ne,1,east,7\n"
+    take(TWO + "c,1,east,5\n" + others)
+    run = take(LATER + "a,8,east,81,USD,Warp9\nb,1,east,9.5\n" + others)
+    kept = {("a", "east"): "80", ("b", "east"): "9.5", ("d", "east"): "6", ("e", "east"): "7"}
+    assert current_prices() == kept  # c was not listed any more
     assert (run.held, run.closed) == (1, 1)
     assert verify().problems == []
 

@@ -8,6 +8,7 @@ from io import StringIO
 from pathlib import Path
 from threading import Thread
 from types import ModuleType
+from unittest import mock
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 from costs import jobs, ledger
 from costs.ledger import verify
 from costs.models import Accelerator, Batch, IngestRun, Job, Price, RawObject, StagedRow, Utilization
+from costs.quarantine_rules import Verdict
 from costs.rows import UtilizationRow
 from costs.rowtext import row_digest, rows_digest, to_payload
 
@@ -200,7 +202,9 @@ def files(draw: st.DrawFn) -> list[tuple[str, dict[str, str]]]:
 def test_whatever_lists_follow_each_other_the_last_one_holds(
     take: Take, lists: list[tuple[str, dict[str, str]]]
 ) -> None:
-    with transaction.atomic():
+    # these lists lose more than half of their rows, which the gate would ask somebody about
+    trusting = mock.patch("costs.inspection.check_scope", return_value=Verdict(None, {}))
+    with trusting, transaction.atomic():
         for text, said in lists:
             take(text)
             assert current_prices() == {(sku, "east"): price for sku, price in said.items()}
