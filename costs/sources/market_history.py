@@ -9,7 +9,8 @@ there. Sellers that the marketplace names "dc_…" do not want to be known: they
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import BinaryIO
@@ -46,6 +47,7 @@ SELLERS = "by_provider"
 LINE, GONE = RESERVED + "line", RESERVED + "gone"
 _ANONYMOUS = re.compile(r"dc_[a-z0-9_]+")
 _SELLER = re.compile(r"[a-z0-9][a-z0-9._-]{0,38}")
+_TIMESTAMP = re.compile(rb'"timestamp": ?"([0-9T:.Z+-]{10,40})"')
 _GPU = re.compile(r"(.+)_([0-9]+GB)")
 _REFERENCE = (
     "Prime Intellect marketplace: lowest price per GPU of this seller's offers; "
@@ -78,7 +80,11 @@ def _sellers(text: str) -> set[str]:
 def read(
     file: BinaryIO, name: str, params: Mapping[str, str], *, limits: Limits = LIMITS
 ) -> tuple[FileInfo, Iterator[RawLine]]:
-    """Return the snapshots, each with the sellers that have gone since the one before it in the file."""
+    """Return the snapshots, each with the sellers that have gone since the one before it in the file.
+
+    Reads the file twice: it is as of its newest snapshot.
+    """
+    newest = _newest(text_lines(blocks_of_text(file, name, limits), limits))
     blocks = blocks_of_text(file, name, limits)
 
     def lines() -> Iterator[RawLine]:
@@ -92,7 +98,18 @@ def read(
                 yield RawLine(number, {LINE: text, GONE: "\n".join(sorted(before - sellers))})
                 before = sellers or before
 
-    return FileInfo(None, {}), lines()
+    return FileInfo(newest, {}), lines()
+
+
+def _newest(lines: Iterable[bytes]) -> datetime | None:
+    newest = None
+    for line in lines:
+        found = _TIMESTAMP.search(line)
+        # a line with a wrong moment is refused by its number when it is parsed
+        with suppress(RowError):
+            at = moment("timestamp", found[1].decode("ascii") if found else "")
+            newest = max(newest or at, at)
+    return newest
 
 
 def _snapshot(text: str) -> dict[str, object]:

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from costs.gate import Known
+from costs.ingest import ingest
+from costs.models import Price
 from costs.names import accelerator_key
 from costs.rows import PriceRow
 from costs.sources import (
@@ -23,6 +25,7 @@ from costs.sources import (
     quotes_csv,
 )
 
+from .conftest import A_MOMENT, Take
 from .readings import Reading, read_path
 
 pytestmark = pytest.mark.shared
@@ -168,6 +171,29 @@ def test_every_snapshot_of_the_marketplace_gives_each_sellers_lowest_price(
     assert len(reading.scopes) == 1
     known = _known()
     assert {known.slug_of(row.sku, row.accelerator_name) for row in rows} == {card}
+
+
+def test_what_is_stored_of_a_recording_gives_every_snapshot_back(db: None, data: Path, take: Take) -> None:
+    """752 snapshots, of which change points are kept: at each moment the sellers then listed."""
+    path = data / "prices" / HISTORY / "GH200_96GB.jsonl.gz"
+    run = ingest("market_history", file=path, name=path.name, params={}, requested_by="shell", now=A_MOMENT)
+    assert (run.lines_read, run.lines_kept, run.lines_rejected) == (752, 752, 0)
+    assert run.as_of == datetime.fromisoformat(str(_snapshots(path)[-1]["timestamp"]))
+    steps = list(
+        Price.objects.filter(source="market_history").values_list(
+            "sku__provider", "effective_from", "effective_to", "price_per_hour"
+        )
+    )
+    for snapshot in _snapshots(path):
+        at = datetime.fromisoformat(str(snapshot["timestamp"]))
+        sellers = snapshot["by_provider"]
+        assert isinstance(sellers, dict)
+        listed = {name.replace("lambdalabs", "lambda"): each["min"] for name, each in sellers.items()}
+        assert listed == {
+            provider: amount
+            for provider, starts, ends, amount in steps
+            if starts <= at and (ends is None or at < ends) and amount is not None
+        }
 
 
 def test_the_daily_sample_says_what_the_recording_says(data: Path) -> None:

@@ -54,6 +54,14 @@ def test_a_snapshot_gives_each_sellers_lowest_price_per_gpu_at_its_moment() -> N
     assert reading.scopes == {"H100 SXM5 80GB"}
 
 
+def test_the_recording_is_as_of_its_newest_snapshot() -> None:
+    sellers = {"runpod": _offers(2.69)}
+    reading = _read(_snapshot(SECOND, sellers), _snapshot(FIRST, sellers), _snapshot("soon", sellers))
+    assert reading.info.as_of == datetime(2025, 10, 19, 21, 46, 58, 100000, tzinfo=UTC)
+    assert reading.by_rule == {"not_a_time": 1}
+    assert _read(_snapshot("soon", sellers)).info.as_of is None
+
+
 def test_statistics_are_no_offers() -> None:
     """Percentiles, means and prices per machine size name no seller: no row has one of them."""
     reading = _read(_snapshot(FIRST, {"runpod": _offers(2.69)}))
