@@ -68,7 +68,8 @@ def blamed(book: Book, left: Key, right: Key, breaks: Breaks) -> tuple[Key, ...]
     by_right = old_left is not None and breaks(old_left, new_right)
     if by_left != by_right:
         return (left,) if by_left else (right,)
-    return (left, right)
+    # of two new prices that are the same, one was filled in with the other: the one that must be lower
+    return (left,) if new_left == new_right else (left, right)
 
 
 def neighbours(fact: Fact, book: Book, context: Context) -> Iterator[tuple[Key, Suspicion]]:

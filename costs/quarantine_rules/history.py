@@ -1,7 +1,7 @@
 """A file of many dated observations of each price: judged moment by moment, as if each had come alone.
 
-In a history more is known than on the day. Which of two levels was the wrong one shows by how many
-observations agree with each, and a price that goes up by a licence and comes back is seen to come back.
+In a history more is known than on the day: that a first price was left at once and for good, that a price
+went up by a licence and came back, that a price which jumped stayed where other regions were already.
 """
 
 from collections import deque
@@ -21,6 +21,7 @@ from .standing import Book, Context, Fact, Machines, amount, ratio, read_facts, 
 from .verdict import Before, Key, ScopeBefore, Suspicion, Verdict
 
 SOON = timedelta(days=3)  # a price that comes back so soon never really went
+FEW = 3  # observations that agree
 
 
 def check_history(
@@ -41,6 +42,7 @@ def check_history(
     book = Book()
     waiting = deque(sorted(before.prices.items(), key=lambda each: each[1].since)) if before else deque()
     found = {at: suspicion for at, suspicion in _outliers(read, context).items() if at not in trusted}
+    lasting = _lasting([fact for fact in read if fact.at not in found])
     for moment, group in groupby(read, key=_moment):
         here = list(group)
         while waiting and waiting[0][1].since <= moment:
@@ -51,7 +53,7 @@ def check_history(
             for fact in here
             if fact.at not in trusted and fact.at not in found and not fact.repeats(book.before.get(fact.key))
         ]
-        found |= changes(changed, book, context, moment)
+        found |= changes(changed, book, context, moment, lasting)
         book.stand(
             (fact.key, _standing(fact, book.before.get(fact.key), moment))
             for fact in here
@@ -74,51 +76,59 @@ def _standing(fact: Fact, before: Before | None, moment: datetime) -> Before:
     return Before(fact.price, fact.state, fact.currency, moment, prior)
 
 
-def _outliers(facts: Sequence[Fact], context: Context) -> dict[int, Suspicion]:
-    """Return the observations that the rest of their own history tells to be wrong."""
+def _series(facts: Sequence[Fact]) -> dict[Key, list[Fact]]:
+    """Return the priced observations of each price, oldest first."""
     series: dict[Key, list[Fact]] = {}
     for fact in facts:
         if fact.price is not None:
             series.setdefault(fact.key, []).append(fact)
+    return series
+
+
+def _outliers(facts: Sequence[Fact], context: Context) -> dict[int, Suspicion]:
+    """Return the observations that the rest of their own history tells to be wrong."""
     found: dict[int, Suspicion] = {}
-    for observed in series.values():
+    for observed in _series(facts).values():
         found |= _wrong_start(observed)
         found |= _excursions([fact for fact in observed if fact.at not in found], context)
     return found
 
 
 def _wrong_start(observed: Sequence[Fact]) -> dict[int, Suspicion]:
-    """Suspect the first observations where most of the later ones are a jump away from them."""
-    start, left = 0, _refused(observed)
-    while len(left) * 2 > len(observed) - start:
-        later = left[0]
-        again = _refused(observed[later:])
-        start, left = later, [later + at for at in again]
-    true = observed[start]
-    near = f"the {shown(amount(true))} of {true.moment[:10]}, which most later observations are near"
-    return {
-        fact.at: Suspicion(
-            JUMP,
-            "price_per_hour",
-            shown(amount(fact)),
-            f"{shown(amount(fact))} is {ratio(amount(fact), amount(true))} {near}",
-        )
-        for fact in observed[:start]
-        if is_jump(amount(fact), amount(true))
-    }
+    """Suspect the very first observations where all that follow for a while are a jump away from them."""
+    for start in range(1, FEW):
+        later = observed[start:]
+        if len(later) < FEW or not _stays(later) or not is_jump(amount(observed[0]), amount(later[0])):
+            continue
+        near = f"the {shown(amount(later[0]))} from {later[0].moment[:10]} on"
+        return {
+            fact.at: Suspicion(
+                JUMP,
+                "price_per_hour",
+                shown(amount(fact)),
+                f"{shown(amount(fact))} is {ratio(amount(fact), amount(later[0]))} {near}",
+            )
+            for fact in observed[:start]
+        }
+    return {}
 
 
-def _refused(observed: Sequence[Fact]) -> list[int]:
-    """Return the places of the observations that are a jump away from the last one taken."""
-    refused = []
-    last = amount(observed[0])
-    for at, fact in enumerate(observed):
-        price = amount(fact)
-        if is_jump(price, last):
-            refused.append(at)
-        else:
-            last = price
-    return refused
+def _lasting(facts: Sequence[Fact]) -> set[int]:
+    """Return the observations whose price the next ones keep to."""
+    found = set()
+    for observed in _series(facts).values():
+        for at, fact in enumerate(observed):
+            if _stays(observed[at:]):
+                found.add(fact.at)
+    return found
+
+
+def _stays(observed: Sequence[Fact]) -> bool:
+    """Return whether a price and the next ones after it are near each other."""
+    following = observed[:FEW]
+    return len(following) == FEW and not any(
+        is_jump(amount(fact), amount(following[0])) for fact in following
+    )
 
 
 def _excursions(observed: Sequence[Fact], context: Context) -> dict[int, Suspicion]:

@@ -6,7 +6,7 @@ times as much. Three clouds bill it per vCPU, at a fee that has held for years; 
 of Azure ask up to six tenths more. Spot pays the same share of the fee as of the machine.
 """
 
-from collections.abc import Collection
+from collections.abc import Sequence
 from decimal import Decimal
 
 from .rules import LICENCE
@@ -15,12 +15,33 @@ from .verdict import Key, Suspicion
 
 # https://azure.microsoft.com/pricing/details/virtual-machines/windows, AWS and Google Cloud ask the same
 FEE_USD_PER_VCPU_HOUR = {"aws": Decimal("0.046"), "azure": Decimal("0.046"), "gcp": Decimal("0.046")}
-ROUNDING_USD = Decimal("0.001")  # lists round to three places
+ROUNDING_USD = Decimal("0.001")  # lists round prices by the hour to three places
 NEAR_FEE = Decimal("0.005")  # of the fee
-NEAR_SPOT = Decimal("0.003")  # of the price
-SMALL_FEE = Decimal("0.04")  # of the price: below, any market moves as much
 FEW_TELLS = 3  # machines in one file that rose by just the fee: the file mixes up its meters
 LEAST_OF_FEE, MOST_OF_FEE = Decimal("0.15"), Decimal("1.7")
+
+
+def mixed_up(changed: Sequence[Fact], book: Book, context: Context) -> dict[int, Suspicion]:
+    """Suspect prices that rose by the fee of a Windows licence.
+
+    By the hour the fee to the cent is proof enough: no list rises by it. A spot price moves by any share,
+    now and then by that of the fee; it is proof where half of the file's spot prices that rose did so.
+    A file with several proofs mixes up its meters: there about the fee is enough, or a price that is gone.
+    """
+    fees = {fact.at: fee for fact in changed if (fee := fee_of(fact, context)) is not None}
+    sold = [fact for fact in changed if fact.at in fees]
+    found = {fact.at: each for fact in sold if (each := _by_hour(fact, book, fees[fact.at]))}
+    rises = [fact for fact in sold if fact.key[TERM] == "spot" and _rose(fact, book)]
+    spot = {fact.at: each for fact in rises if (each := _by_share(fact, book, fees[fact.at]))}
+    if len(spot) * 2 >= len(rises):
+        found |= spot
+    proofs = len(found)
+    if proofs >= FEW_TELLS:
+        for fact in sold:
+            suspicion = _about(fact, book, fees[fact.at], proofs)
+            if suspicion and fact.at not in found:
+                found[fact.at] = suspicion
+    return found
 
 
 def fee_of(fact: Fact, context: Context) -> Decimal | None:
@@ -31,29 +52,32 @@ def fee_of(fact: Fact, context: Context) -> Decimal | None:
     return per_vcpu * vcpus
 
 
-def licensed(fact: Fact, book: Book, context: Context) -> Suspicion | None:
-    """Suspect a price that rose by the fee of a Windows licence."""
-    fee, old = fee_of(fact, context), book.reference(fact.key)
-    if fee is None or old is None or fact.price is None or fact.price <= old:
+def _rose(fact: Fact, book: Book) -> bool:
+    old = book.reference(fact.key)
+    return old is not None and fact.price is not None and fact.price > old
+
+
+def _by_hour(fact: Fact, book: Book, fee: Decimal) -> Suspicion | None:
+    old = book.reference(fact.key)
+    if fact.key[TERM] != "on_demand" or fact.price is None or old is None:
         return None
-    if fact.key[TERM] == "on_demand":
-        if abs(fact.price - old - fee) > max(ROUNDING_USD, fee * NEAR_FEE):
-            return None
-        return _suspicion(fact, old, f"{shown(fee)} more, which is what Windows costs on this machine")
-    on_demand = linux_on_demand(fact.key, book)
-    if on_demand is None or fee < on_demand * SMALL_FEE:
+    if abs(fact.price - old - fee) > max(ROUNDING_USD, fee * NEAR_FEE):
+        return None
+    return _suspicion(fact, old, f"{shown(fee)} more is what Windows costs on this machine")
+
+
+def _by_share(fact: Fact, book: Book, fee: Decimal) -> Suspicion | None:
+    old, on_demand = book.reference(fact.key), _linux_on_demand(fact.key, book)
+    if on_demand is None or fact.price is None or old is None:
         return None
     windows = old * (on_demand + fee) / on_demand
-    if abs(fact.price - windows) > windows * NEAR_SPOT:
+    if abs(fact.price - windows) > windows * ROUNDING_USD / on_demand:
         return None
-    return _suspicion(
-        fact,
-        old,
-        f"the share that Windows adds to its price by the hour: {shown(on_demand)} and {shown(fee)}",
-    )
+    why = f"the same share that Windows adds by the hour, {shown(fee)} to {shown(on_demand)}"
+    return _suspicion(fact, old, why)
 
 
-def linux_on_demand(key: Key, book: Book) -> Decimal | None:
+def _linux_on_demand(key: Key, book: Book) -> Decimal | None:
     """Return the price by the hour that stands beside a spot price."""
     for beside in book.offers[offer_of(key)]:
         if beside[TERM] == "on_demand" and beside[NAME] == key[NAME]:
@@ -63,17 +87,12 @@ def linux_on_demand(key: Key, book: Book) -> Decimal | None:
     return None
 
 
-def tells(suspicions: Collection[Suspicion]) -> int:
-    """Return how many machines rose by just the fee."""
-    return sum(1 for each in suspicions if each.rule == LICENCE)
-
-
-def mixed_up(fact: Fact, book: Book, context: Context, others: int) -> Suspicion | None:
-    """Suspect what rose by about the fee, or lost its price, in a file that mixes up its meters."""
-    fee, old = fee_of(fact, context), book.old(fact.key)
-    if fee is None or old is None:
+def _about(fact: Fact, book: Book, fee: Decimal, proofs: int) -> Suspicion | None:
+    """Suspect what rose by about the fee, or is gone, in a file that mixes up its meters."""
+    old = book.old(fact.key)
+    if old is None:
         return None
-    more = f"{others} other prices of this file rose by just the fee of a Windows licence"
+    more = f"{proofs} other prices of this file rose by just the fee of a Windows licence"
     if fact.price is None:
         return Suspicion(LICENCE, "state", fact.state, f"no price where {shown(old)} stands, and {more}")
     if not LEAST_OF_FEE * fee <= fact.price - old <= MOST_OF_FEE * fee:

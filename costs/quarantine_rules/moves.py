@@ -3,10 +3,11 @@
 from decimal import Decimal
 
 from .rules import JUMP
-from .standing import Book, Fact, ratio, shown
+from .standing import REGION, TERM, Book, Fact, amount, ratio, shown
 from .verdict import Suspicion
 
 MOST_TIMES = Decimal(3)
+FEW_REGIONS, FAIR_PART = 2, 4
 
 
 def jumped(fact: Fact, book: Book) -> Suspicion | None:
@@ -25,3 +26,17 @@ def jumped(fact: Fact, book: Book) -> Suspicion | None:
 def is_jump(price: Decimal, old: Decimal) -> bool:
     """Return whether one price is more than three times the other."""
     return price > old * MOST_TIMES or price * MOST_TIMES < old
+
+
+def paid_elsewhere(fact: Fact, book: Book) -> bool:
+    """Return whether a fair part of the other regions pays about this price for the same thing already."""
+    key = fact.key
+    elsewhere = [
+        before.price_per_hour
+        for other, before in book.before.items()
+        if before.price_per_hour is not None
+        and other[REGION] != key[REGION]
+        and (other[:REGION], other[TERM:]) == (key[:REGION], key[TERM:])
+    ]
+    near = [price for price in elsewhere if not is_jump(amount(fact), price)]
+    return len(near) >= FEW_REGIONS and len(near) * FAIR_PART >= len(elsewhere)

@@ -2,22 +2,20 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from decimal import Decimal
 
 from costs.gate import Known
 from costs.rowtext import Payload
 
 from .alone import absurd, miscounted
 from .beside import neighbours, recounted
-from .licence import FEW_TELLS, licensed, mixed_up, tells
-from .moves import jumped
+from .licence import mixed_up
+from .moves import jumped, paid_elsewhere
 from .rules import CURRENCY, IN_DOUBT, SHRANK, VANISHED
 from .standing import Book, Context, Fact, Machines, read_facts
 from .verdict import ScopeBefore, Suspicion, Verdict
 
 HALF = 2
 DOUBTED_LEAST = 5  # facts; of fewer, each is judged alone
-DOUBTED_SHARE = Decimal("0.2")
 
 
 def check_scope(
@@ -49,7 +47,7 @@ def check_scope(
         fact for fact in read if fact.at not in trusted and not fact.repeats(book.before.get(fact.key))
     ]
     found = changes(changed, book, context, as_of)
-    whole = _size(len(facts), before) if complete else None
+    whole = _size(read, before) if complete else None
     return Verdict(whole or _currency(read, before) or _doubt(found, read, book), found)
 
 
@@ -62,19 +60,20 @@ def _alone(facts: Sequence[Fact], context: Context, as_of: datetime) -> dict[int
     return found
 
 
-def changes(changed: Sequence[Fact], book: Book, context: Context, as_of: datetime) -> dict[int, Suspicion]:
-    """Return what is suspected among facts that say otherwise than what stands; hold it in the book."""
+def changes(
+    changed: Sequence[Fact], book: Book, context: Context, as_of: datetime, lasting: Collection[int] = ()
+) -> dict[int, Suspicion]:
+    """Return what is suspected among facts that say otherwise than what stands; hold it in the book.
+
+    `lasting` are prices that a history shows to have stayed: where other regions pay about as much already,
+    a jump there is believed.
+    """
     found = _alone(changed, context, as_of)
     for fact in changed:
-        if fact.at not in found:
-            suspicion = recounted(fact, book) or jumped(fact, book) or licensed(fact, book, context)
-            if suspicion:
-                found[fact.at] = suspicion
-    others = tells(found.values())
-    if others >= FEW_TELLS:
-        for fact in changed:
-            if fact.at not in found and (suspicion := mixed_up(fact, book, context, others)):
-                found[fact.at] = suspicion
+        suspicion = None if fact.at in found else recounted(fact, book) or jumped(fact, book)
+        if suspicion and not (fact.at in lasting and paid_elsewhere(fact, book)):
+            found[fact.at] = suspicion
+    found |= mixed_up([fact for fact in changed if fact.at not in found], book, context)
     # what is suspected so far is no measure for its neighbours: there the price that stands is
     by_key = {fact.key: fact.at for fact in changed}
     book.held = {fact.key for fact in changed if fact.at in found}
@@ -86,12 +85,15 @@ def changes(changed: Sequence[Fact], book: Book, context: Context, as_of: dateti
     return found
 
 
-def _size(count: int, before: ScopeBefore) -> Suspicion | None:
-    if not count:
+def _size(facts: Sequence[Fact], before: ScopeBefore) -> Suspicion | None:
+    """Suspect a list with under half of the facts of the last one, or of its prices."""
+    if not facts:
         return Suspicion(VANISHED, "", "", f"no facts, where the last file had {before.rows:,}")
-    if count * HALF < before.rows:
-        evidence = f"{count:,} facts, under half of the {before.rows:,} of the last file"
-        return Suspicion(SHRANK, "", f"{count}", evidence)
+    stood = sum(1 for each in before.prices.values() if each.price_per_hour is not None)
+    priced = sum(1 for fact in facts if fact.price is not None)
+    for what, now, then in (("facts", len(facts), before.rows), ("prices", priced, stood)):
+        if now * HALF < then:
+            return Suspicion(SHRANK, "", f"{now}", f"{now:,} {what}, under half of the {then:,} before")
     return None
 
 
@@ -105,10 +107,10 @@ def _currency(facts: Sequence[Fact], before: ScopeBefore) -> Suspicion | None:
 
 
 def _doubt(found: Mapping[int, Suspicion], facts: Sequence[Fact], book: Book) -> Suspicion | None:
-    """Doubt the whole where much of what stood before looks wrong now."""
+    """Doubt the whole where half of what stood before looks wrong now: new offers have nothing to tell by."""
     compared = [fact for fact in facts if fact.key in book.before]
     doubted = [fact for fact in compared if fact.at in found]
-    if len(doubted) < DOUBTED_LEAST or len(doubted) < len(compared) * DOUBTED_SHARE:
+    if len(doubted) < DOUBTED_LEAST or len(doubted) * HALF < len(compared):
         return None
     return Suspicion(
         IN_DOUBT,
