@@ -183,6 +183,7 @@ def _is_published(run: IngestRun, source: ModuleType, raw: RawObject) -> bool:
         params=run.job.params["params"],
         run__status=Status.DONE,
         run__origin=run.origin,  # another name may mean another provider, or another date
+        undone_at=None,
     )
     last = batches.order_by("pk").last()
     return last is not None and not last.run.batches.filter(is_current=False).exists()
@@ -268,6 +269,7 @@ def _was_published(run: IngestRun, source: ModuleType) -> bool:
         raw=run.raw,
         params=run.job.params["params"],
         parser_version=source.PARSER_VERSION,
+        undone_at=None,
     )
     return earlier.exclude(run=run).exists()
 

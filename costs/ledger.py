@@ -102,10 +102,10 @@ def _check_bytes() -> Iterable[str]:
 def _follow_batches(report: Report) -> Expected:
     """Replay every accepted run in the order of publishing and follow what it did."""
     expected = Expected()
-    accepted = IngestRun.objects.filter(batches__isnull=False)
+    accepted = IngestRun.objects.filter(batches__undone_at=None, batches__isnull=False)
     # a run that began earlier may have been published later
     for run in accepted.annotate(published=Min("batches__pk")).order_by("published"):
-        batches = list(run.batches.order_by("scope"))
+        batches = list(run.batches.filter(undone_at=None).order_by("scope"))
         report.batches += len(batches)
         if any(batch.parser_version != SOURCES[batch.source].PARSER_VERSION for batch in batches):
             for batch in batches:
@@ -178,7 +178,7 @@ def _check_spans() -> Iterable[str]:
 
 def _check_current() -> Iterable[str]:
     newest: dict[tuple[str, str], Batch] = {}
-    for batch in Batch.objects.order_by("pk"):
+    for batch in Batch.objects.filter(undone_at=None).order_by("pk"):
         before = newest.get((batch.source, batch.scope))
         if before and before.is_current:
             yield f"batch {before.pk} {before} is marked current, but {batch.pk} came after it"

@@ -21,6 +21,7 @@ class Replay:
     kind: type
     mode: str
     facts: dict[str, dict[Key, Payload]] = field(default_factory=dict)
+    line_of: dict[tuple[str, Key], int] = field(default_factory=dict)
     held: set[tuple[str, Key]] = field(default_factory=set)  # facts on refused lines, or in quarantine
     lines: int = 0
     unreadable: int = 0
@@ -106,4 +107,5 @@ def replay(run: IngestRun) -> Replay:
                     result.problems.append(f"run {run.pk}: line {line.line} contradicts a line before it")
                 if first is payload:
                     result.facts.setdefault(scope, {})[key] = payload
+                    result.line_of[scope, key] = line.line
     return result

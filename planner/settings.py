@@ -195,6 +195,7 @@ INGEST_SCHEDULE = os.environ.get("INGEST_SCHEDULE", "").split()  # such as "aws_
 JOB_KINDS = {  # what runs for each kind of job: a function that takes the claimed job
     "ingest": "costs.ingest.run_ingest",
     "preview": "costs.ingest.run_preview",
+    "undo": "costs.undo.run_undo",
     "sample": "planner.sample.load.run_load",
 }
 INGEST_CHUNK_ROWS = 2_000

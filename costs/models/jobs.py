@@ -81,6 +81,7 @@ class IngestRun(models.Model):
         PREVIEWED = "previewed"  # checked, not published
         FAILED = "failed"  # nothing stored but this record
         CANCELLED = "cancelled"
+        UNDONE = "undone"  # was published, and somebody took it back
 
     job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="runs")
     source = models.CharField(max_length=40)
@@ -173,6 +174,10 @@ class Batch(models.Model):
     rows_sha256 = models.CharField(max_length=64)  # over the sorted rows, see costs/ledger.py
     total = models.DecimalField(max_digits=24, decimal_places=9)  # sum of the rows' values, for the ledger
     is_current = models.BooleanField(default=True)
+    undone_at = models.DateTimeField(
+        null=True
+    )  # its facts were taken back; others tell what they read before
+    undone_by = models.CharField(max_length=254, blank=True)
 
     class Meta:
         constraints = [
