@@ -110,9 +110,8 @@ def read(
     file: BinaryIO, name: str, params: Mapping[str, str], *, limits: Limits = LIMITS
 ) -> tuple[FileInfo, Iterator[RawLine]]:
     """Return the lines of one provider's file."""
-    provider = provider_of(name, params)
     table = open_table(file, name, COLUMNS, limits=limits)
-    return FileInfo(day_in_name(name), {"provider": provider}), table.lines
+    return FileInfo(day_in_name(name), {"provider": provider_of(name, params)}), table.lines
 
 
 def _item(fields: Mapping[str, str], provider: str) -> "CatalogItem":

@@ -7,6 +7,7 @@ from types import ModuleType
 
 import pytest
 
+from costs.kinds import BY_NAME
 from costs.names import accelerator_key
 from costs.rows import AcceleratorRow, FileError, PriceRow
 from costs.sources import SOURCES, accelerators, list_prices
@@ -157,11 +158,12 @@ def test_spellings_of_one_name_have_one_key(one: str, other: str) -> None:
 def test_every_source_says_what_pages_and_schedule_need(module: ModuleType) -> None:
     assert SOURCES[module.NAME] is module
     assert module.TITLE
-    assert module.KIND in ("prices", "utilization", "accelerators")
-    assert module.MODE in ("snapshot", "series")
+    assert module.KIND in BY_NAME
+    assert module.MODE in ("snapshot", "amend", "history", "steps", "series")
     assert module.CADENCE is None or module.CADENCE.total_seconds() > 0
     assert module.PARSER_VERSION >= 1
-    assert set(module.SUFFIXES) <= {".csv", ".csv.gz", ".json", ".json.gz"}
+    endings = {".csv", ".json", ".jsonl", ".tsv", ".txt"}
+    assert set(module.SUFFIXES) <= endings | {f"{ending}.gz" for ending in endings}
     assert isinstance(module.PARAMS, tuple)
     assert isinstance(module.HAS_NETWORK, bool)
 

@@ -10,7 +10,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from costs.rows import FileError
-from costs.sources import SOURCES, accelerators, list_prices, skypilot, utilization_csv
+from costs.sources import (
+    SOURCES,
+    accelerators,
+    aliases,
+    list_prices,
+    machine_types,
+    quotes_csv,
+    skypilot,
+    utilization_csv,
+)
 
 from .readings import Reading, read_bytes
 
@@ -28,7 +37,32 @@ SEEDS = {
     ],
     "aws_prices": [path.read_bytes() for path in sorted(DATA.glob("aws_*"))],
 }
-NAMES = {"skypilot": "skypilot_gcp_2026-05-20.csv"}
+SEEDS |= {
+    "aliases": [aliases.TEMPLATE.encode()],
+    "machine_types": [machine_types.TEMPLATE.encode()],
+    "quotes": [quotes_csv.TEMPLATE.encode()],
+    "gpu_offerings": [
+        b'[{"id": "a", "provider_id": "vast-ai", "gpu_model": "NVIDIA A100 PCIe", "vram_gb": 40, '
+        b'"tier": "spot", "is_spot": true, "price_usd_hour": 1.25, "caveats": ["Spot price estimated"], '
+        b'"source_url": "https://example.com", "collected_at": "2026-05-24"}]'
+    ],
+    "market_history": [
+        b'{"timestamp": "2025-10-19T21:01:58+00:00", "gpu_type": "H100_80GB", "socket_type": "SXM5", '
+        b'"by_provider": {"runpod": {"count": 4, "min": 2.69}, "dc_roan": {"count": 1, "min": 1.99}}}\n'
+        b'{"timestamp": "2025-10-19T21:46:58+00:00", "gpu_type": "H100_80GB", "socket_type": "SXM5", '
+        b'"by_provider": {"runpod": {"count": 4, "min": 2.69}}}\n'
+    ],
+    "gpuhunt_catalogue": [
+        b"instance_name,location,price,cpu,memory,gpu_count,gpu_name,gpu_memory,spot,gpu_vendor,flags\n"
+        b"g4-standard-6,us-central1-a,0.56,6,22.0,1,RTXPRO6000,12.0,False,nvidia,gcp-g4\n"
+        b"v5p-8,us-central1-a,16.8,208,448.0,1,v5p-8,95.0,True,google,\n"
+    ],
+}
+NAMES = {"skypilot": "skypilot_gcp_2026-05-20.csv", "gpuhunt_catalogue": "gcp.csv"}
+CSVS = [
+    *("accelerators", "list_prices", "utilization_csv", "skypilot"),
+    *("aliases", "machine_types", "quotes", "gpuhunt_catalogue"),
+]
 CELLS = st.sampled_from(
     [
         "",
@@ -104,7 +138,7 @@ def test_garbled_files_are_read_or_refused(source: str, seed: int, cuts: int, pi
     read_or_refuse(source, packed[: chance.randrange(len(packed) + 1)], name + ".gz")
 
 
-@pytest.mark.parametrize("source", ["accelerators", "list_prices", "utilization_csv", "skypilot"])
+@pytest.mark.parametrize("source", CSVS)
 @RELAXED
 @given(column=st.integers(0, 30), cell=CELLS)
 def test_any_cell_may_hold_anything(source: str, column: int, cell: str) -> None:
