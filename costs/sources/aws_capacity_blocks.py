@@ -137,12 +137,12 @@ def _check_agreement(fields: Mapping[str, str], count: Decimal, rate: Decimal) -
 def parse(raw: RawLine, info: FileInfo) -> list[Row]:
     """Return the rate of one machine in one region."""
     fields = readable(raw)
-    region, zone = _place(fields)
     rate = price("hourly_rate_usd", fields.get("hourly_rate_usd", ""))
     count = number("accelerator_count", fields.get("accelerator_count", ""))
     if not 0 < count <= 1024:
         raise RowError("accelerator_count", count, "gpu_count_out_of_bounds", "1 to 1024")
     _check_agreement(fields, count, rate)
+    region, zone = _place(fields)
     machine = machine_of("aws", fields["instance_type"])
     return [
         PriceRow(

@@ -42,13 +42,9 @@ INCREMENTAL = False
 LIMITS = Limits(total_bytes=64 << 20, rows=100_000)
 
 _QUESTION = Question(
-    "ec2",
-    "describe_capacity_block_offerings",
-    "ec2:DescribeCapacityBlockOfferings",
-    "CapacityBlockOfferings",
-    token="NextToken",  # noqa: S106
-    file="aws_capacity_block_offers",
-)
+    "ec2", "describe_capacity_block_offerings", "ec2:DescribeCapacityBlockOfferings",
+    "CapacityBlockOfferings", "NextToken", "aws_capacity_block_offers", NEEDS,
+)  # fmt: skip
 _TYPES = "p5.48xlarge,p5en.48xlarge,p6-b200.48xlarge"
 _EXPECTED = "an answer of aws ec2 describe-capacity-block-offerings"
 _LOOKS = re.compile(r'"CapacityBlockOfferings"\s*:\s*\[')
@@ -63,7 +59,7 @@ def looks_like(head: str, name: str) -> bool:
 
 
 def _whole(params: Mapping[str, str], name: str, otherwise: str) -> list[int]:
-    found = words(params.get(name, "") or otherwise)
+    found = words(params.get(name, "")) or words(otherwise)
     if not all(text.isascii() and text.isdigit() and 0 < int(text) < 10_000 for text in found):
         raise FileError("parameter_wrong", "whole numbers above 0", column=name, value=params.get(name, ""))
     return [int(text) for text in found]

@@ -106,10 +106,12 @@ def _hours(fields: Mapping[str, str], name: str) -> Decimal:
     return number(name, needed(dict(fields), name)) / _SECONDS_PER_HOUR
 
 
-def _per_hour(fields: Mapping[str, str]) -> Decimal:
-    """Return the sum of what one reserved instance costs in every hour."""
+def _per_hour(fields: Mapping[str, str]) -> Decimal | None:
+    """Return what one reserved instance costs in every hour; an empty list says that it is nothing."""
     total = Decimal(0)
-    for record in msgspec.json.decode(fields.get("recurringcharges") or "[]", type=list[msgspec.Raw]):
+    if not fields.get("recurringcharges"):
+        return None
+    for record in msgspec.json.decode(fields["recurringcharges"], type=list[msgspec.Raw]):
         charge = flat(record)
         if charge.get("Frequency") != "Hourly":
             raise RowError("Frequency", charge.get("Frequency", ""), "frequency_unknown", "Hourly")
@@ -121,7 +123,7 @@ def _reserved_instance(fields: dict[str, str], info: FileInfo) -> CommitmentRow:
     """Return one purchase. AWS states prices of one machine, we what is due for all of it."""
     machine, count = needed(fields, "InstanceType"), number("InstanceCount", needed(fields, "InstanceCount"))
     region, zone = _place(fields, info)
-    fixed = optional_number("FixedPrice", fields.get("fixedprice", ""))
+    fixed, hourly = optional_number("FixedPrice", fields.get("fixedprice", "")), _per_hour(fields)
     return CommitmentRow(
         provider="aws",
         account=info.params["account"],
@@ -136,7 +138,7 @@ def _reserved_instance(fields: dict[str, str], info: FileInfo) -> CommitmentRow:
         count=count,
         spend_per_hour=None,
         upfront=None if fixed is None else to_step(fixed * count, _UPFRONT_STEP),
-        recurring_per_hour=to_step(_per_hour(fields) * count, PRICE_STEP),
+        recurring_per_hour=None if hourly is None else to_step(hourly * count, PRICE_STEP),
         currency=fields.get("currencycode", "") or _currency(region),
         payment=_payment(fields, "OfferingType"),
         term_hours=_hours(fields, "Duration"),

@@ -47,31 +47,32 @@ class Question:
     operation: str  # as boto3 calls it
     right: str
     answer: str  # key of the list
-    token: str = ""  # key of the next page's token; "" where the answer has one page
-    file: str = ""
+    token: str  # key of the next page's token; "" where the answer has one page
+    file: str  # how the names of its files begin
+    needs: str  # what to say where there are no keys at all
 
 
 RESERVED = Question(
-    "ec2", "describe_reserved_instances", "ec2:DescribeReservedInstances", "ReservedInstances",
-    file="aws_reserved_instances",
+    "ec2", "describe_reserved_instances", "ec2:DescribeReservedInstances",
+    "ReservedInstances", "", "aws_reserved_instances", NEEDS,
 )  # fmt: skip
 CAPACITY = Question(
-    "ec2", "describe_capacity_reservations", "ec2:DescribeCapacityReservations", "CapacityReservations",
-    token="NextToken", file="aws_capacity_reservations",  # noqa: S106
+    "ec2", "describe_capacity_reservations", "ec2:DescribeCapacityReservations",
+    "CapacityReservations", "NextToken", "aws_capacity_reservations", NEEDS,
 )  # fmt: skip
 PLANS = Question(
-    "savingsplans", "describe_savings_plans", "savingsplans:DescribeSavingsPlans", "savingsPlans",
-    token="nextToken", file="aws_savings_plans",  # noqa: S106
+    "savingsplans", "describe_savings_plans", "savingsplans:DescribeSavingsPlans",
+    "savingsPlans", "nextToken", "aws_savings_plans", NEEDS,
 )  # fmt: skip
 
 
-def refusal_of(error: ClientError) -> str:
+def refusal_of(error: ClientError, needs: str) -> str:
     """Return the code of a refusal that concerns this question alone; raise any other error."""
     code = str(error.response.get("Error", {}).get("Code", ""))
     if code in _NO_RIGHT or code in _REGION_OFF or code.startswith(_QUESTION_WRONG):
         return code
     if code in _KEYS_WRONG:
-        raise FileError("auth_failed", NEEDS, value=str(error)) from error
+        raise FileError("auth_failed", needs, value=str(error)) from error
     raise error
 
 
@@ -82,22 +83,26 @@ def account_of(region: str) -> str:
     except (NoCredentialsError, PartialCredentialsError) as error:
         raise FileError("auth_failed", NEEDS, value=str(error)) from error
     except ClientError as error:
-        refusal_of(error)
+        refusal_of(error, NEEDS)
         return ""
 
 
-def _check_page(question: Question, answer: Mapping[str, Any], seen: set[str], number: int) -> str:
+def _check_page(question: Question, answer: Mapping[str, Any], seen: set[str], place: str) -> str:
     """Return the next page's token; refuse an answer that would end the list early or go on for ever."""
-    place = f"page {number}"
-    if not isinstance(answer.get(question.answer), list):
+    records = answer.get(question.answer)
+    if not isinstance(records, list):
         raise FileError("page_wrong", f"a list {question.answer}", column=place, value=sorted(answer))
-    token = answer.get(question.token) if question.token else None
-    if token == "":
+    token = str(answer.get(question.token, "")) if question.token else ""
+    # EC2 closes a list with an empty token, the other services with none
+    if not token and question.token in answer and question.service != "ec2":
         raise FileError("page_token_empty", "a token, or none on the last page", column=place)
-    if token in seen:
+    marks = {f"token {token}"} if token else set()
+    if records:
+        marks.add(f"records {written(records)!r}")
+    if marks & seen:
         raise FileError("page_repeated", "another page each time", column=place, value=token)
-    seen.add(token or "")
-    return token or ""
+    seen |= marks
+    return token
 
 
 def pages(question: Question, aws: Any, asked: Mapping[str, Any]) -> Iterator[list[Any]]:
@@ -107,7 +112,7 @@ def pages(question: Question, aws: Any, asked: Mapping[str, Any]) -> Iterator[li
     for number in range(1, _MOST_PAGES + 1):
         more = {question.token: token} if token else {}
         answer = getattr(aws, question.operation)(**asked, **more)
-        token = _check_page(question, answer, seen, number)
+        token = _check_page(question, answer, seen, f"{aws.meta.region_name} page {number}")
         yield answer[question.answer]
         if not token:
             return
@@ -135,9 +140,10 @@ def saved(
         found = [written(page) for page in pages(question, aws, asked) if page]
         refused = ""
     except (NoCredentialsError, PartialCredentialsError) as error:
-        raise FileError("auth_failed", NEEDS, value=str(error)) from error
+        raise FileError("auth_failed", question.needs, value=str(error)) from error
     except ClientError as error:
-        found, refused = [], f"{refusal_of(error)}: {error.response['Error'].get('Message', '')}"[:300]
+        code, said = refusal_of(error, question.needs), error.response["Error"].get("Message", "")
+        found, refused = [], f"{code}: {said}"[:300]
     if refused:
         head["Refused"] = refused
     yield json.dumps(head).encode()[:-1] + f', "{question.answer}": [\n'.encode()
