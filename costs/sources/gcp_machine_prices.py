@@ -146,7 +146,7 @@ def _attached(text: str) -> tuple[str, Decimal]:
     """Return accelerator and count of a list such as "a100-80gb=1;local-ssd=375"."""
     parts = dict(part.partition("=")[::2] for part in text.split(";"))
     parts.pop(_LOCAL_SSD, None)
-    if len(parts) != 1:
+    if len(parts) != 1 or "" in parts:
         raise RowError("attached", text, "attached_unreadable", "one accelerator, such as a100=8")
     ((name, count),) = parts.items()
     return _ACCELERATORS.get(name, name), number("attached", count)
