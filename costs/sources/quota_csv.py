@@ -32,7 +32,7 @@ TEMPLATE = (
     "provider,account,region,code,name,bucket,purchase,unit,limit,used,default_limit,adjustable,reference\n"
     "aws,123456789012,us-east-1,L-417A185B,Running On-Demand P instances,P,on_demand,vcpu,384,192,0,yes,"
     "support case of 2026-11-01\n"
-    "example-cloud,,eu-north,h100,H100 GPUs,h100-sxm-80gb,any,gpu,64,,,,account manager, mail of 2026-11-20\n"
+    "example-cloud,,eu-north,h100,H100 GPUs,h100-sxm-80gb,any,gpu,64,,,,mail of their sales 2026-11-20\n"
 )
 _UNLIMITED = "unlimited"
 _ADJUSTABLE = {"": None, "yes": True, "no": False}

@@ -57,9 +57,7 @@ def test_an_open_request_has_no_answer_yet() -> None:
             name="Running On-Demand P instances",
             asked=Decimal(384),
             status="open",
-            requested_at=datetime(2026, 10, 31, 10, 41, 21, 761000, timezone(-timedelta(hours=8))).astimezone(
-                UTC
-            ),
+            requested_at=datetime(2026, 10, 31, 18, 41, 21, 761000, UTC),  # written eight hours behind
             decided_at=None,  # LastUpdated of an open request is no answer
             granted=None,
             case="6780195351",
