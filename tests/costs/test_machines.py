@@ -141,6 +141,20 @@ def test_azure_sizes_are_found_in_any_case_and_others_only_as_written() -> None:
     assert machine_of("aws", "m7i.large") is None
 
 
+def test_aws_counts_chips_and_fractions_of_a_gpu() -> None:
+    """Oddity 7: a trn1.32xlarge has 16 chips, and g6f and gr6f hold an eighth, a quarter or half of an L4."""
+    counts = {machine.name: machine.gpu_count for machine in machines_of("aws")}
+    assert (counts["trn1.2xlarge"], counts["trn1.32xlarge"]) == (1, 16)
+    fractions = {name: str(count) for name, count in counts.items() if count < 1}
+    assert fractions == {
+        "g6f.large": "0.125",
+        "g6f.xlarge": "0.125",
+        "g6f.2xlarge": "0.25",
+        "g6f.4xlarge": "0.5",
+        "gr6f.4xlarge": "0.5",
+    }
+
+
 def test_a_size_with_part_of_a_card_counts_the_part() -> None:
     """Oddity 8: catalogues count Azure's partitioned MI25 sizes as whole cards."""
     parts = {machine.name: machine.gpu_count for machine in machines_of("azure") if machine.gpu_count < 1}
