@@ -2,17 +2,18 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
-from typing import Any
 
-from django.db.models import Case, Exists, F, FloatField, OuterRef, Q, QuerySet, When, Window
+from django.db.models import Exists, F, FloatField, OuterRef, Q, QuerySet, Window
 from django.db.models.functions import Cast, RowNumber
 
 from costs.models import Accelerator, Batch, Price, Sku
 
+from .fx import PLANNING_CURRENCY, rate_of, with_rates
+
 PRICE_STEP = Decimal("0.000000001")
-PLANNING_CURRENCY = "USD"
+FX_STEP = Decimal("0.000001")
 _LISTED_OF_ACCELERATOR = frozenset({"id", "slug", "name", "memory_gb"})
 _LISTED_OF_BATCH = frozenset({"id", "run", "as_of", "published_at"})
 _UNLISTED_OF_ACCELERATOR = [f.name for f in Accelerator._meta.fields if f.name not in _LISTED_OF_ACCELERATOR]
@@ -42,22 +43,28 @@ class Offered:
 
 @dataclass(frozen=True)
 class Quote:
-    """The answer to a PriceKey. Without a price, `state` and `reason` say why."""
+    """The answer to a PriceKey. Without a price, `state` and `reason` say why.
+
+    A price in another currency keeps both figures, and the rate of the day that lies between them.
+    """
 
     key: PriceKey
     state: str  # a Price.State
     reason: str
     usd_per_gpu_hour: Decimal | None
     usd_per_hour: Decimal | None
-    upfront: Decimal | None  # total for the SKU at the start of the term, where the source states it
+    upfront: Decimal | None  # dollars for the SKU at the start of the term, where the source states it
     gpu_count: Decimal | None
-    currency: str
+    currency: str  # that the source states the price in
     zone: str
     effective_from: datetime | None
     source: str
     run_id: int | None
     as_of: datetime | None  # the newest date of which the source stated this price
     reference: str
+    price_per_hour: Decimal | None = None  # of the SKU, in `currency`
+    fx_rate: Decimal | None = None  # dollars per unit of `currency`; None for dollars
+    fx_date: date | None = None  # that the rate was published for
 
 
 def price_on(
@@ -106,13 +113,16 @@ def offers(
     """Return the prices that held at a moment, with SKU, accelerator and batch.
 
     `gpu` holds slugs, `region` is the start of a region's name, `q` words that names contain. The
-    annotations `per_gpu_hour` and `usd_hour` are floats to sort by; exact figures come from the functions
-    below.
+    annotations `per_gpu_hour` and `usd_hour` are floats to sort by, empty where there are no dollars; exact
+    figures come from the functions below.
     """
     # SQLite keeps 98.0 as the integer 98, and 98 / 8 would be 12: divide as floats
     per_gpu = Cast("price_per_hour", FloatField()) / Cast("sku__gpu_count", FloatField())
     rows = _held_on(as_of).select_related("sku__accelerator", "batch")
-    rows = rows.annotate(per_gpu_hour=_dollars(per_gpu), usd_hour=_dollars(F("price_per_hour")))
+    rows = rows.annotate(
+        per_gpu_hour=per_gpu * F("usd_per_unit"),
+        usd_hour=Cast("price_per_hour", FloatField()) * F("usd_per_unit"),
+    )
     if gpu:
         rows = rows.filter(sku__accelerator__slug__in=gpu)
     if cloud:
@@ -131,17 +141,21 @@ def offers(
 
 
 def cheapest_by_term(rows: QuerySet[Price]) -> dict[str, Price]:
-    """Return the cheapest offer per GPU of each term that has a price in the planning currency."""
+    """Return the cheapest offer per GPU of each term that has a price in dollars."""
     place = Window(
         RowNumber(),
         partition_by=F("term"),
         order_by=[F("per_gpu_hour").asc(), F("sku__provider").asc(), F("region").asc(), F("pk").asc()],
     )
-    priced = rows.filter(state=Price.State.PRICED, currency=PLANNING_CURRENCY)
+    priced = in_dollars(rows)
     # the window passes over every row: it carries the key alone
     first = priced.annotate(place=place).filter(place=1).values("pk")
-    found = Price.objects.filter(pk__in=first).select_related("sku__accelerator", "batch")
-    return {price.term: price for price in found}
+    return {price.term: price for price in rows.filter(pk__in=first)}
+
+
+def in_dollars(rows: QuerySet[Price]) -> QuerySet[Price]:
+    """Return the offers that have a price in dollars, stated so or by a rate on file."""
+    return rows.filter(Q(("per_gpu_hour__isnull", False)), state=Price.State.PRICED)
 
 
 def listed(rows: QuerySet[Price]) -> QuerySet[Price]:
@@ -158,8 +172,23 @@ def usd_per_gpu_hour(price: Price) -> Decimal | None:
 
 
 def usd_per_hour(price: Price) -> Decimal | None:
-    """Return the dollars of one hour of the whole SKU, or None where there is no price in dollars."""
-    return price.price_per_hour if price.currency == PLANNING_CURRENCY else None
+    """Return the dollars of one hour of the whole SKU, or None where there is no price in dollars.
+
+    A price in another currency has dollars where it came with a rate, as those of `offers` do.
+    """
+    return _in_dollars(price, price.price_per_hour, PRICE_STEP)
+
+
+def fx_rate(price: Price) -> Decimal | None:
+    """Return the dollars per unit of a price's currency, by which it was turned into dollars."""
+    rate = rate_of(price)
+    return None if rate is None else rate.usd_per_unit
+
+
+def fx_date(price: Price) -> date | None:
+    """Return the date of that rate."""
+    rate = rate_of(price)
+    return None if rate is None else rate.on
 
 
 def on_offer() -> list[Offered]:
@@ -170,13 +199,17 @@ def on_offer() -> list[Offered]:
     return [Offered(*row) for row in names.order_by("accelerator__name", "accelerator__slug", "provider")]
 
 
-def _dollars(amount: Any) -> Case:
-    return Case(When(currency=PLANNING_CURRENCY, then=amount), output_field=FloatField())
+def _in_dollars(price: Price, amount: Decimal | None, step: Decimal) -> Decimal | None:
+    if amount is None or price.currency == PLANNING_CURRENCY:
+        return amount
+    rate = rate_of(price)
+    return None if rate is None else (amount * rate.usd_per_unit).quantize(step)
 
 
 def _held_on(as_of: datetime) -> QuerySet[Price]:
+    """Return the prices that held at a moment, each with the exchange rate of that day."""
     still_open = Q(effective_to__isnull=True) | Q(effective_to__gt=as_of)
-    return Price.objects.filter(still_open, effective_from__lte=as_of)
+    return with_rates(Price.objects.filter(still_open, effective_from__lte=as_of), as_of)
 
 
 def _matches(key: PriceKey) -> Q:
@@ -207,14 +240,14 @@ def _quote(key: PriceKey, found: Sequence[Price], as_of: datetime) -> Quote:
     state, reason, usd = best.state, best.state_reason, usd_per_hour(best)
     if usd is None and best.price_per_hour is not None:
         state = "unknown"
-        reason = f"the price is in {best.currency} and no exchange rate is on file"
+        reason = f"the price is in {best.currency} and no exchange rate is on file for {as_of:%Y-%m-%d}"
     return Quote(
         key=key,
         state=state,
         reason=reason,
         usd_per_gpu_hour=None if usd is None else usd_per_gpu_hour(best),
         usd_per_hour=usd,
-        upfront=best.upfront if usd is not None else None,
+        upfront=None if usd is None else _in_dollars(best, best.upfront, FX_STEP),
         gpu_count=best.sku.gpu_count,
         currency=best.currency,
         zone=best.zone,
@@ -223,12 +256,15 @@ def _quote(key: PriceKey, found: Sequence[Price], as_of: datetime) -> Quote:
         run_id=best.batch.run_id,
         as_of=best.as_of,
         reference=best.reference,
+        price_per_hour=best.price_per_hour,
+        fx_rate=fx_rate(best),
+        fx_date=fx_date(best),
     )
 
 
 def _preference(price: Price) -> tuple[bool, float, bool, Decimal, str, int]:
     return (
-        price.price_per_hour is None or price.currency != PLANNING_CURRENCY,
+        usd_per_hour(price) is None,
         -price.as_of.timestamp(),
         bool(price.zone),
         usd_per_gpu_hour(price) or Decimal(0),

@@ -13,7 +13,7 @@ MOST_MARKS = 800
 
 def marks_of(offers: QuerySet[Price]) -> list[Mark]:
     """Return the cheapest offers, one for each place in the chart: zones of one price are one mark."""
-    priced = offers.filter(state=Price.State.PRICED, currency=prices.PLANNING_CURRENCY)
+    priced = prices.in_dollars(offers)
     columns = ("sku__provider", "region", "sku__name", "term", "as_of")
     rows = priced.order_by(F("per_gpu_hour").asc(), "pk").values_list(*columns, "per_gpu_hour")
     seen: dict[tuple[str, str, str, float], Mark] = {}

@@ -57,6 +57,10 @@ def _plain(value: Any) -> str:
 
 
 def _money(price: Price, usd: Any) -> SafeString | str:
+    on = prices.fx_date(price)
+    if usd is not None and on is not None:
+        note = f"from {price.currency}, rate of {day(on)}"
+        return format_html('{} <small class="muted">{}</small>', usd_per_hour(usd), note)
     if usd is not None:
         return usd_per_hour(usd)
     if price.price_per_hour is not None:
@@ -99,6 +103,16 @@ def _usd_per_machine(price: Price) -> SafeString | str:
     return _money(price, prices.usd_per_hour(price))
 
 
+def _exchange_rate(price: Price) -> str:
+    rate = prices.fx_rate(price)
+    return "" if rate is None else _plain(rate)
+
+
+def _exchanged_on(price: Price) -> str:
+    on = prices.fx_date(price)
+    return "" if on is None else day(on)
+
+
 def _holds_from(price: Price) -> str:
     return day(price.effective_from)
 
@@ -134,6 +148,8 @@ OFFER_COLUMNS = (
         by_default=False,
     ),
     _hidden("currency", "Currency", attrgetter("currency"), "currency"),
+    _hidden("fx_rate", "$ per unit of it", prices.fx_rate, "usd_per_unit", "number", _exchange_rate),
+    _hidden("fx_date", "Exchange rate of", prices.fx_date, "fx_date", shown=_exchanged_on),
     _hidden(
         "effective_from", "Holds from", attrgetter("effective_from"), "effective_from", "time", _holds_from
     ),
@@ -150,6 +166,8 @@ ALWAYS_IN_FILES = (
     BY_KEY["as_of"],
     OfferColumn("fetched_at", "", attrgetter("batch.published_at"), "", "time"),
     BY_KEY["run"],
+    BY_KEY["fx_rate"],
+    BY_KEY["fx_date"],
 )
 
 

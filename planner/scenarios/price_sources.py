@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 
-from costs.queries import prices
+from costs.queries import fx, prices
 from planner.models import (
     OnDemandSupply,
     OwnedSupply,
@@ -95,8 +95,8 @@ def _fact_source(name: str, row: ReservedSupply | OnDemandSupply | SpotSupply, q
     term = TERM_LABELS.get(price.term, price.term)
     rate, upfront = quote.usd_per_gpu_hour, Decimal(0)
     reason = "" if rate is not None else quote.reason or _state(quote)
-    if rate is not None and quote.currency != row.revision.currency:
-        reason = f"the price is in {quote.currency}, the plan in {row.revision.currency}"
+    if rate is not None and row.revision.currency != fx.PLANNING_CURRENCY:
+        reason = f"the price is in {fx.PLANNING_CURRENCY}, the plan in {row.revision.currency}"
         rate = None
     if rate is not None and rate > MOST_USD_PER_GPU_HOUR:
         rate, reason = None, f"{rate:,.2f} per GPU-hour cannot be a price"
@@ -107,7 +107,7 @@ def _fact_source(name: str, row: ReservedSupply | OnDemandSupply | SpotSupply, q
             rate = None
     return PriceSource(
         supply=name,
-        text=f"{price.provider} {price.sku}, {price.region}, {term} ({quote.source})",
+        text=f"{price.provider} {price.sku}, {price.region}, {term} ({quote.source}){_exchange(quote)}",
         usd_per_gpu_hour=rate,
         usd_upfront_per_gpu=None if reason else upfront,
         as_of=quote.as_of,
@@ -115,6 +115,14 @@ def _fact_source(name: str, row: ReservedSupply | OnDemandSupply | SpotSupply, q
         typed_by="",
         reason=reason,
     )
+
+
+def _exchange(quote: prices.Quote) -> str:
+    """Return how a price in another currency became dollars, "" for one in dollars."""
+    if quote.fx_rate is None or quote.price_per_hour is None:
+        return ""
+    stated = f"{quote.price_per_hour.normalize():f} {quote.currency} per hour"
+    return f", {stated} at {quote.fx_rate.normalize():f} of {quote.fx_date:%Y-%m-%d}"
 
 
 def _state(quote: prices.Quote) -> str:

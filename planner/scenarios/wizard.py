@@ -54,7 +54,7 @@ def places(as_of: datetime) -> list[tuple[str, str]]:
 
 def _rented_out(as_of: datetime) -> "QuerySet[Price]":
     rows = prices.offers(as_of, term=[Price.Term.ON_DEMAND], state=[Price.State.PRICED])
-    return rows.filter(sku__accelerator__isnull=False, currency=prices.PLANNING_CURRENCY).order_by()
+    return prices.in_dollars(rows).filter(sku__accelerator__isnull=False).order_by()
 
 
 def offer_at(answers: Answers, as_of: datetime) -> Price | None:

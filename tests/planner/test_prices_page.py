@@ -15,6 +15,7 @@ from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from costs.models import FxRate
 from planner.models import Person
 from tests.fact_builders import make_accelerator, make_batch, make_price, make_sku
 
@@ -192,13 +193,31 @@ def test_every_row_of_the_file_says_currency_state_date_source_and_run(visit, of
     for row in file_of(visit("/prices.csv?cols=gpu")):
         assert list(row) == [
             "gpu", "price_state", "state_reason", "source", "currency",
-            "as_of", "fetched_at", "source_run", "address",
+            "as_of", "fetched_at", "source_run", "fx_rate", "fx_date", "address",
         ]  # fmt: skip
-        assert row["currency"] == "USD"
+        assert (row["currency"], row["fx_rate"], row["fx_date"]) == ("USD", "", "")
         assert row["address"] == "/prices/?cols=gpu"
         assert row["source"] == "list_prices"
         assert row["source_run"].isdigit()
         assert datetime.fromisoformat(row["as_of"]).tzinfo == UTC
+
+
+def test_a_price_in_another_currency_is_shown_in_dollars_with_the_date_of_its_rate(visit):
+    """A euro bought 1.05 dollars and 7.5 yuan three days ago: 56 yuan for 8 GPUs are 0.98 dollars each."""
+    earlier = (timezone.now() - timedelta(days=3)).date()
+    batch = make_batch(source="ecb_rates")
+    for currency, per_euro in (("USD", "1.05"), ("CNY", "7.5")):
+        FxRate.objects.create(currency=currency, on=earlier, per_euro=Decimal(per_euro), batch=batch)
+    make_price(currency="CNY", price_per_hour=Decimal(56))
+    screen = visit("/prices/?cols=usd_per_gpu_h&cols=fx_rate&cols=fx_date", follow=True)
+    ((dollars, rate, on),) = rows_of(screen)
+    assert dollars.startswith("$0.98")
+    assert "from CNY, rate of" in dollars
+    assert rate == "0.14"
+    assert str(earlier.day) in on
+    (row,) = file_of(visit("/prices.csv?cols=usd_per_gpu_h%2Cprice_per_h"))
+    assert (row["usd_per_gpu_h"], row["price_per_h"], row["currency"]) == ("0.98", "56", "CNY")
+    assert (row["fx_rate"], row["fx_date"]) == ("0.14", f"{earlier}")
 
 
 def test_the_file_holds_the_whole_set_and_full_precision(visit):
