@@ -22,6 +22,7 @@ from costs.sources import (
 )
 
 from .readings import Reading, read_bytes
+from .seeds_aws_held import SEEDS as SEEDS_AWS_HELD
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 SEEDS = {
@@ -58,8 +59,16 @@ SEEDS |= {
         b"v5p-8,us-central1-a,16.8,208,448.0,1,v5p-8,95.0,True,google,\n"
     ],
 }
-NAMES = {"skypilot": "skypilot_gcp_2026-05-20.csv", "gpuhunt_catalogue": "gcp.csv"}
+SEEDS |= SEEDS_AWS_HELD
+NAMES = {
+    "price_table": "aws.csv",
+    "price_history_table": "aws_us-east-1.csv",
+    "aws_capacity_block_offers": "of_2026-11-30.csv",
+    "skypilot": "skypilot_gcp_2026-05-20.csv",
+    "gpuhunt_catalogue": "gcp.csv",
+}
 CSVS = [
+    *("price_table", "price_history_table"),
     *("accelerators", "list_prices", "utilization_csv", "skypilot"),
     *("aliases", "machine_types", "quotes", "gpuhunt_catalogue"),
 ]
