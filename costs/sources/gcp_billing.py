@@ -107,8 +107,7 @@ def read(
     document = document_of(file, name, limits)
     offers = _offers(document)
     lines = (
-        RawLine(line, {_SKU: text.decode("utf-8", "replace"), **_extra(offers, line, text)})
-        for line, text in document.skus()
+        RawLine(line, {_SKU: text.decode(), **_extra(offers, line, text)}) for line, text in document.skus()
     )
     as_of = day_in_name(name) or _newest(offers)
     return FileInfo(as_of, {"is_whole": "1" if document.is_whole else ""}), lines

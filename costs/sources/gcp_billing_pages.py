@@ -37,6 +37,16 @@ class Document:
         yield from enumerate(texts, 1)
 
 
+def _check_text(text: bytes) -> None:
+    """Refuse bytes that are no text, before a SKU is cut out of them."""
+    try:
+        text.decode("utf-8")
+    except UnicodeDecodeError as error:
+        shown = text[max(0, error.start - 20) : error.start + 20].decode("utf-8", "replace")
+        line = text.count(b"\n", 0, error.start) + 1
+        raise FileError("not_utf8", "UTF-8 text", line=line, value=shown) from error
+
+
 def _check_kind(text: bytes) -> None:
     start = text[:4096].lstrip()
     if start[:1] in (b"{", b"["):
@@ -50,6 +60,7 @@ def _check_kind(text: bytes) -> None:
 def document_of(file: BinaryIO, name: str, limits: Limits) -> Document:
     """Return the pages of a file; refuse pages of which one in the middle is missing."""
     text = whole_text(file, name, limits)
+    _check_text(text)
     _check_kind(text)
     if text.lstrip()[:1] == b"[":
         pages = decode(text, list[_Page], _EXPECTED)

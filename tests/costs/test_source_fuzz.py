@@ -21,6 +21,7 @@ from costs.sources import (
     utilization_csv,
 )
 
+from .gcp_skus import SEEDS as SEEDS_GCP
 from .readings import Reading, read_bytes
 from .seeds_aws_held import SEEDS as SEEDS_AWS_HELD
 
@@ -60,6 +61,7 @@ SEEDS |= {
     ],
 }
 SEEDS |= SEEDS_AWS_HELD
+SEEDS |= SEEDS_GCP
 NAMES = {
     "price_table": "aws.csv",
     "price_history_table": "aws_us-east-1.csv",
@@ -71,6 +73,7 @@ CSVS = [
     *("price_table", "price_history_table"),
     *("accelerators", "list_prices", "utilization_csv", "skypilot"),
     *("aliases", "machine_types", "quotes", "gpuhunt_catalogue"),
+    *("gcp_machine_prices", "gcp_price_history", "catalogue_changes"),
 ]
 CELLS = st.sampled_from(
     [

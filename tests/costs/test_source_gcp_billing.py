@@ -446,6 +446,12 @@ def test_a_file_that_is_no_page_is_refused_with_the_reason(text: str, code: str)
     assert caught.value.code == code
 
 
+def test_bytes_that_are_no_text_spoil_the_file() -> None:
+    broken = document(*a2()).encode().replace(b"Americas", b"Am\xffricas", 1)
+    with pytest.raises(FileError, match="not_utf8"):
+        read_bytes("gcp_billing", broken, NAME)
+
+
 def test_more_skus_than_the_limit_are_refused() -> None:
     with pytest.raises(FileError, match="too_many_rows"):
         gcp_billing.read(io.BytesIO(document(*a2()).encode()), NAME, {}, limits=Limits(rows=2))
