@@ -55,7 +55,7 @@ NOT_FROM = {
     "planner.views": ("planner.urls", "planner.views"),
     "planner.urls": (),
     "planner.serve": (),
-    "costs.publish": ("costs.ingest", "costs.publish"),
+    "costs.publish": ("costs.ingest", "costs.publish", "costs.undo"),
     "launch": ("launch",),
 }
 # what of others' is kept in one place
