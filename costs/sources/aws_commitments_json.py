@@ -144,5 +144,5 @@ def at(fields: dict[str, str], name: str) -> datetime | None:
         )
         # placebo drops the zone; AWS answers in UTC
         return datetime(year, month, day, hour, minute, second, microsecond, tzinfo=UTC)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise RowError(name, text, "not_a_time", "a moment with its zone, or placebo's datetime") from error

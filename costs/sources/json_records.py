@@ -34,23 +34,30 @@ def decode(text: bytes | msgspec.Raw, kind: type[T], expected: str) -> T:
         raise FileError("json_wrong", expected, value=str(error)) from error
 
 
-def text_of(value: msgspec.Raw) -> str:
-    """Return a string as it is, null as nothing, and anything else as its JSON text.
-
-    >>> text_of(msgspec.Raw(b"21.9576420000"))
-    '21.9576420000'
-    """
+def _text(value: msgspec.Raw) -> str:
     raw = bytes(value)
     if raw == b"null":
         return ""
     return msgspec.json.decode(raw, type=str) if raw.startswith(b'"') else raw.decode("utf-8")
 
 
+def text_of(value: msgspec.Raw) -> str:
+    """Return a string as it is, null as nothing, and anything else as its JSON text.
+
+    >>> text_of(msgspec.Raw(b"21.9576420000"))
+    '21.9576420000'
+    """
+    try:
+        return _text(value)
+    except (msgspec.MsgspecError, UnicodeError) as error:
+        raise FileError("json_wrong", "text in UTF-8", value=str(error)) from error
+
+
 def flat(record: msgspec.Raw | bytes) -> dict[str, str]:
     """Return the fields of an object as text; what is no object gives its reason instead."""
     try:
         fields = msgspec.json.decode(record, type=dict[str, msgspec.Raw])
-        return {name: text_of(value) for name, value in fields.items() if not name.startswith(RESERVED)}
+        return {name: _text(value) for name, value in fields.items() if not name.startswith(RESERVED)}
     except (msgspec.MsgspecError, RecursionError, UnicodeError) as error:
         return {BROKEN: f"{error}: {bytes(record)[:200].decode('utf-8', 'replace')}"}
 

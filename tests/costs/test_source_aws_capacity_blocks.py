@@ -10,7 +10,7 @@ import pytest
 from costs.rows import FileError, PriceRow
 from costs.sources import aws_capacity_blocks
 
-from .readings import Reading, read_text
+from .readings import Reading, read_bytes, read_text
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 
@@ -184,6 +184,12 @@ def test_a_file_without_date_or_machines_is_refused(text: str, code: str) -> Non
     with pytest.raises(FileError) as caught:
         read_text("aws_capacity_blocks", text, "a.json")
     assert caught.value.code == code
+
+
+def test_a_date_that_is_no_text_is_refused() -> None:
+    data = file_of().encode().replace(b"2026", b"20\xff6")
+    with pytest.raises(FileError, match="json_wrong"):
+        read_bytes("aws_capacity_blocks", data, "a.json")
 
 
 def test_the_list_is_not_fetched() -> None:

@@ -336,6 +336,7 @@ def test_a_refusal_is_a_wrong_line_that_names_the_right(refused: str, rule: str)
         ("ReservedInstances", reserved(RecurringCharges="none"), "record_unreadable"),
         ("ReservedInstances", reserved(Start="2026-01-15T00:00:00"), "time_without_zone"),
         ("ReservedInstances", reserved(Start={"year": "soon"}), "not_a_time"),
+        ("ReservedInstances", reserved(Start={"year": 10**30}), "not_a_time"),
         ("ReservedInstances", reserved(End="2025-01-15T00:00:00Z"), "ends_before_start"),
         ("ReservedInstances", reserved(FixedPrice=-1), "upfront_out_of_bounds"),
         ("savingsPlans", plan(commitment=None), "empty"),

@@ -5,12 +5,15 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from costs.models import Commitment
 from costs.rows import CommitmentRow, FileError
 from costs.sources import aws_commitments, aws_commitments_fetch
 
+from .conftest import Take
 from .ec2_answers import ACCOUNT, asked_for, ec2_error, identity, play, use_keys, xml
 from .feeds import CLOSE, Answer, Feed, Script
 from .readings import Reading, read_bytes
@@ -267,3 +270,33 @@ def test_plans_are_asked_for_again_after_throttling(feed: Feed) -> None:
     trouble = [json_error("ThrottlingException", 429), json_error("InternalServerException", 500), CLOSE]
     feed.play(PLANS_PATH, plans_page("sp-1", nextToken="a"), *trouble, plans_page("sp-2"))
     assert len(fetched()[NAMES[2]].rows) == 2
+
+
+# --- in the tables ---
+
+
+def document(*records: dict[str, Any], refused: str = "") -> str:
+    """Return a saved answer about the capacity reservations of a region."""
+    head = {"Account": ACCOUNT, "Region": "us-east-1", "AsOf": "2026-11-30T12:00:00+00:00"}
+    state = {"Refused": refused, "Right": "ec2:DescribeCapacityReservations"} if refused else {}
+    return json.dumps({**head, **state, "CapacityReservations": list(records)})
+
+
+def reservation(name: str) -> dict[str, Any]:
+    return {
+        "CapacityReservationId": name, "OwnerId": ACCOUNT, "InstanceType": "p5.48xlarge", "State": "active",
+        "AvailabilityZone": "us-east-1a", "TotalInstanceCount": 1, "StartDate": "2026-11-01T11:30:00Z",
+    }  # fmt: skip
+
+
+def open_now() -> set[str]:
+    return set(Commitment.objects.filter(effective_to=None).values_list("commitment", flat=True))
+
+
+def test_a_whole_answer_closes_what_it_lacks_and_a_refusal_closes_nothing(take: Take) -> None:
+    name = "capacity.json"
+    take(document(reservation("cr-1"), reservation("cr-2")), "aws_commitments", name)
+    take(document(refused="UnauthorizedOperation: no"), "aws_commitments", name)
+    assert open_now() == {"cr-1", "cr-2"}
+    take(document(reservation("cr-2")), "aws_commitments", name)
+    assert open_now() == {"cr-2"}
