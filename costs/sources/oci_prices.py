@@ -157,14 +157,20 @@ def _per_gpu_hour(fields: Mapping[str, str], currency: str) -> str:
     return tiers[0]
 
 
-def _shapes(fields: Mapping[str, str]) -> list[Machine]:
+def _machine(name: str) -> Machine:
+    machine = machine_of("oci", name)
+    if machine is None:
+        raise RowError("partNumber", name, "machine_unknown", "a machine type of the table; add it there")
+    return machine
+
+
+def _machines(fields: Mapping[str, str]) -> list[Machine]:
     part = fields["partNumber"]
     if part not in _SHAPES:
         raise RowError(
             "partNumber", part, "part_unknown", "a part whose machines are known; add it to the facts"
         )
-    machines = [machine_of("oci", name) for name in _SHAPES[part]]
-    return [machine for machine in machines if machine is not None]
+    return [_machine(name) for name in _SHAPES[part]]
 
 
 def _check_kind(fields: Mapping[str, str]) -> None:
@@ -181,7 +187,7 @@ def parse(raw: RawLine, info: FileInfo) -> list[Row]:
     """Return every machine that is billed by the part: the price of one GPU times their count."""
     fields, currency = readable(raw), info.params["currency"]
     _check_kind(fields)
-    machines = _shapes(fields)
+    machines = _machines(fields)
     text = _per_gpu_hour(fields, currency)
     return [
         PriceRow(
