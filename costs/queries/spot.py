@@ -4,7 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 from django.db.models import F, Max, Min, OrderBy, Q, QuerySet, Window
 from django.db.models.functions import RowNumber
@@ -15,6 +17,7 @@ from .spot_statistics import Statistics, Step, clipped, share_at_or_below, stati
 
 # what tells one series from another; zone ids and names are never the same series
 _SERIES = ("source", "scope", "provider", "sku", "region", "zone", "zone_kind", "account", "product")
+_SAYS = ("starts_at", "last_seen_at", "follows_gap", "price_per_hour", "currency", "batch__run_id")
 # the advisor knows two systems; licences are paid on top of a Linux machine
 _SYSTEM_OF_PRODUCT = {"Windows": "Windows"}
 
@@ -109,6 +112,26 @@ class CapacitySeries:
     nodes: tuple[Decimal, ...]
 
 
+class _Point(NamedTuple):
+    """One change point, with the columns of _SERIES and _SAYS in their order."""
+
+    source: str
+    scope: str
+    provider: str
+    sku: str
+    region: str
+    zone: str
+    zone_kind: str
+    account: str
+    product: str
+    starts_at: datetime
+    last_seen_at: datetime
+    follows_gap: bool
+    price_per_hour: Decimal
+    currency: str
+    run_id: int
+
+
 def spot_history(
     provider: str, sku: str, product: str, start: datetime, end: datetime, *, regions: Sequence[str] = ()
 ) -> SpotHistory:
@@ -118,8 +141,8 @@ def spot_history(
     begins has no steps in it, and still its newest price.
     """
     series = _series(_window(provider, sku, product, start, end, regions))
-    names = _zone_names(provider, {rows[0].region for rows in series.values()})
-    zones = [_zone_series(rows, names, start, end) for rows in series.values() if rows[0].starts_at < end]
+    names = _zone_names(provider, {rows[0].region for rows in series})
+    zones = [_zone_series(rows, names, start, end) for rows in series if rows[0].starts_at < end]
     machine = MachineType.objects.filter(provider=provider, name=sku)
     gpu_count = machine.values_list("gpu_count", flat=True).first()
     return SpotHistory(
@@ -177,7 +200,7 @@ def capacity_traces(*, accelerator_name: str = "", trace: str = "") -> list[Capa
 
 def _window(
     provider: str, sku: str, product: str, start: datetime, end: datetime, regions: Sequence[str]
-) -> QuerySet[SpotPrice]:
+) -> list[_Point]:
     """Return the change points of a window, and of each series the last before it and the first after it.
 
     The one before may hold in the window, and the one after says how long the window's last one held.
@@ -188,8 +211,9 @@ def _window(
     before = _first_of_each(rows.filter(starts_at__lt=start), F("starts_at").desc())
     after = _first_of_each(rows.filter(starts_at__gte=end), F("starts_at").asc())
     within = Q(starts_at__gte=start, starts_at__lt=end)
-    found = rows.filter(within | Q(pk__in=before) | Q(pk__in=after))
-    return found.select_related("batch").order_by(*_SERIES, "starts_at")
+    found = rows.filter(within | Q(pk__in=before) | Q(pk__in=after)).order_by(*_SERIES, "starts_at")
+    # tuples, not objects: a machine type has tens of thousands of change points in a season
+    return [_Point(*row) for row in found.values_list(*_SERIES, *_SAYS).iterator()]
 
 
 def _first_of_each(rows: QuerySet[SpotPrice], order: OrderBy) -> QuerySet[Any, Any]:
@@ -197,14 +221,12 @@ def _first_of_each(rows: QuerySet[SpotPrice], order: OrderBy) -> QuerySet[Any, A
     return rows.annotate(place=place).filter(place=1).values("pk")
 
 
-def _series(rows: Iterable[SpotPrice]) -> dict[tuple[Any, ...], list[SpotPrice]]:
-    found: dict[tuple[Any, ...], list[SpotPrice]] = {}
-    for row in rows:
-        found.setdefault(tuple(getattr(row, name) for name in _SERIES), []).append(row)
-    return found
+def _series(points: Iterable[_Point]) -> list[list[_Point]]:
+    """Return the points of each series, which follow each other."""
+    return [list(found) for _, found in groupby(points, key=itemgetter(slice(len(_SERIES))))]
 
 
-def _steps(rows: Sequence[SpotPrice]) -> list[Step]:
+def _steps(rows: Sequence[_Point]) -> list[Step]:
     """Return change points as spans: each holds to the next, and before a gap to when it was last seen."""
     steps = []
     for row, following in zip(rows, [*rows[1:], None], strict=True):
@@ -217,7 +239,7 @@ def _steps(rows: Sequence[SpotPrice]) -> list[Step]:
 
 
 def _zone_series(
-    rows: Sequence[SpotPrice],
+    rows: Sequence[_Point],
     names: Mapping[tuple[str, str], str],
     start: datetime,
     end: datetime,
@@ -238,7 +260,7 @@ def _zone_series(
         currency=newest.currency,
         since=newest.starts_at,
         last_seen_at=newest.last_seen_at,
-        run_id=newest.batch.run_id,
+        run_id=newest.run_id,
         statistics=statistics(steps),
     )
 
@@ -250,9 +272,7 @@ def _zone_names(provider: str, regions: set[str]) -> dict[tuple[str, str], str]:
     return {(account, name): zone_id for account, name, zone_id in found}
 
 
-def _identity(
-    row: SpotPrice, names: Mapping[tuple[str, str], str]
-) -> tuple[str, tuple[tuple[str, str], ...]]:
+def _identity(row: _Point, names: Mapping[tuple[str, str], str]) -> tuple[str, tuple[tuple[str, str], ...]]:
     """Return the zone's id, and the names that accounts know it by; nothing is inferred from a name."""
     if row.zone_kind == "name":
         zone_id = names.get((row.account, row.zone), "")
