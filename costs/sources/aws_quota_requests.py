@@ -5,7 +5,7 @@ AWS keeps them for a year, so a saved history only ever adds: nothing is closed 
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any, BinaryIO
@@ -21,13 +21,14 @@ from costs.rows import (
 )
 
 from .aws_quotas_fetch import REGIONS, all_pages, client
-from .aws_quotas_json import ACCOUNT, REGION, answered_at, answers_of, fetched_at, place_of
+from .aws_quotas_json import ACCOUNT, REGION, answered_at, answers_of, fetched_at, place_in
 from .aws_quotas_names import bucket_of
 from .byte_stream import Limits
 from .csv_file import RESERVED
 from .dates import moment
 from .decimals import number
-from .quota_json import LIMITS, check_record, document, record_lines
+from .json_records import readable
+from .quota_json import LIMITS, document, record_lines
 from .quota_params import file_date, given_account, given_region
 from .words import words
 
@@ -80,18 +81,12 @@ def read(
     pages = answers_of(document(file, name, limits, _EXPECTED), "RequestedQuotas", _EXPECTED)
     first = pages[0]
     dated = fetched_at(first) if "FetchedAt" in first else answered_at(first) or file_date(name, params)
-    place = {REGION: str(first.get("Region") or given_region(params)), ACCOUNT: given_account(params)}
+    region, account = str(first.get("Region") or given_region(params)), given_account(params)
     records = [record for page in pages for record in page["RequestedQuotas"]]
     if not records:
         return FileInfo(dated, {}), iter([RawLine(1, {_NONE: "1"})])
-    return FileInfo(dated, {}), _placed(record_lines(records, limits), place)
-
-
-def _placed(lines: Iterable[RawLine], place: Mapping[str, str]) -> Iterator[RawLine]:
-    for line in lines:
-        region, account = place_of(line.fields)
-        own = {REGION: region or place[REGION], ACCOUNT: account or place[ACCOUNT]}
-        yield RawLine(line.line, {**line.fields, **own})
+    placed = ((record, place_in(record, region, account)) for record in records)
+    return FileInfo(dated, {}), record_lines(placed, limits)
 
 
 def _moment(column: str, text: str) -> datetime:
@@ -116,10 +111,9 @@ def _status(text: str) -> tuple[RequestStatus, str]:
 
 def parse(raw: RawLine, info: FileInfo) -> list[Row]:
     """Return one request, as it stands."""
-    fields = raw.fields
+    fields = readable(raw)
     if _NONE in fields:
         raise OutOfScope("no_requests", expected="requests: this account made none in the last year")
-    check_record(fields, "a request as AWS writes it")
     if fields.get("ServiceCode") != _SERVICE:
         raise OutOfScope("not_ec2", "ServiceCode", fields.get("ServiceCode", ""), _SERVICE)
     if fields.get("QuotaRequestedAtLevel") == "RESOURCE":

@@ -20,7 +20,8 @@ from .aws_quotas_text import DEFAULTS_COLUMNS, MAPPING_COLUMNS, TABLE, read_csv,
 from .byte_stream import Limits, blocks_of_text
 from .csv_file import complete
 from .decimals import number, optional_number
-from .quota_json import LIMITS, check_record, starts_like_json
+from .json_records import readable
+from .quota_json import LIMITS, starts_like_json
 
 NAME = "aws_quotas"
 TITLE = "AWS quotas (EC2)"
@@ -103,8 +104,7 @@ def _metric(text: str) -> str:
 
 def parse(raw: RawLine, info: FileInfo) -> list[Row]:
     """Return the limit of one family of machines with accelerators; other limits are out of scope."""
-    check_record(raw.fields, "a quota as AWS writes it")
-    fields = complete(raw)
+    fields = complete(RawLine(raw.line, readable(raw)))
     service = fields.get("ServiceCode", _SERVICE)
     if service != _SERVICE:
         raise OutOfScope("not_ec2", "ServiceCode", service, _SERVICE)
@@ -119,7 +119,7 @@ def parse(raw: RawLine, info: FileInfo) -> list[Row]:
             account=fields[ACCOUNT],
             region="global" if fields.get("GlobalQuota") == "true" else fields[REGION],
             code=fields["QuotaCode"],
-            name=fields["QuotaName"],
+            name=fields.get("QuotaName") or fields["QuotaCode"],
             bucket=bucket,
             purchase=purchase,
             unit="vcpu",

@@ -47,9 +47,10 @@ def answered_at(data: Mapping[str, Any]) -> datetime | None:
     """Return when a recorded answer was given, None where it does not say."""
     headers = inner(inner(data, "ResponseMetadata"), "HTTPHeaders")
     try:
-        return parsedate_to_datetime(str(headers["date"])).astimezone(UTC)
+        found = parsedate_to_datetime(str(headers["date"]))
     except (KeyError, ValueError):
         return None
+    return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 def answers_of(value: Any, key: str, expected: str) -> list[Mapping[str, Any]]:
@@ -89,21 +90,21 @@ def read_json(
     quotas = [quota for page in pages for quota in page["Quotas"]]
     first, places = pages[0], [place_of(quota) for quota in quotas]
     account = next((account for _, account in places if account), given_account(params))
+    region = str(first.get("Region") or given_region(params))
     dated: datetime | None
     if "Defaults" in first:
-        dated, layout = fetched_at(first), "applied"
-        records, more = _joined(first, quotas)
+        dated, layout, records = fetched_at(first), "applied", _joined(first, quotas)
     else:
         dated = answered_at(first) or file_date(name, params)
-        layout = (
-            "defaults"
-            if any(region for region, _ in places) and not any(account for _, account in places)
-            else "applied"
-        )
-        records, more = quotas, [{}] * len(quotas)
-    place = {REGION: str(first.get("Region") or given_region(params)), ACCOUNT: account}
-    lines = zip(record_lines(records, limits), more, strict=True)
-    return FileInfo(dated, {"layout": layout}), (_placed(line, {**place, **own}) for line, own in lines)
+        layout = "defaults" if _are_defaults(places) else "applied"
+        records = [(quota, {}) for quota in quotas]
+    placed = ((quota, {**more, **place_in(quota, region, account)}) for quota, more in records)
+    return FileInfo(dated, {"layout": layout}), record_lines(placed, limits)
+
+
+def _are_defaults(places: list[tuple[str, str]]) -> bool:
+    """Return whether the ARNs name regions and not one of them an account."""
+    return any(region for region, _ in places) and not any(account for _, account in places)
 
 
 def fetched_at(document: Mapping[str, Any]) -> datetime:
@@ -115,24 +116,24 @@ def fetched_at(document: Mapping[str, Any]) -> datetime:
         raise FileError(error.rule, error.expected, column="FetchedAt", value=text) from error
 
 
-def _placed(line: RawLine, said: Mapping[str, str]) -> RawLine:
-    region, account = place_of(line.fields)
-    place = {REGION: region or said[REGION], ACCOUNT: account or said[ACCOUNT]}
-    return RawLine(line.line, {**line.fields, **said, **place})
+def place_in(record: Any, region: str, account: str) -> dict[str, str]:
+    """Return where a record's limit holds: as its ARN says, else as the file or a parameter does."""
+    own_region, own_account = place_of(record)
+    return {REGION: own_region or region, ACCOUNT: own_account or account}
 
 
-def _joined(first: Mapping[str, Any], quotas: list[Any]) -> tuple[list[Any], list[dict[str, str]]]:
-    """Return the quotas with what else is said of each; then those of which only a default is known."""
+def _joined(first: Mapping[str, Any], quotas: list[Any]) -> list[tuple[Any, dict[str, str]]]:
+    """Return each quota with what else is said of it; then those of which only a default is known."""
     found = [each for each in listed(first["Defaults"], EXPECTED, "Defaults") if isinstance(each, dict)]
     defaults = {str(each.get("QuotaCode", "")): each for each in found}
     use, note = inner(first, "Use"), str(first.get("UseNote", ""))
-    records, more = [], []
+    records: list[tuple[Any, dict[str, str]]] = []
     for quota in quotas:
         code = str(quota.get("QuotaCode", "")) if isinstance(quota, dict) else ""
         default = defaults.pop(code, {})
-        records.append(quota)
-        more.append({DEFAULT: str(default.get("Value", "")), USED: str(use.get(code, "")), NOTE: note})
+        said = {DEFAULT: str(default.get("Value", "")), USED: str(use.get(code, "")), NOTE: note}
+        records.append((quota, said))
     for default in defaults.values():
-        records.append({name: value for name, value in default.items() if name != "Value"})
-        more.append({DEFAULT: str(default.get("Value", "")), NOTE: "AWS publishes no applied limit"})
-    return records, more
+        said = {DEFAULT: str(default.get("Value", "")), NOTE: "AWS publishes no applied limit"}
+        records.append(({name: value for name, value in default.items() if name != "Value"}, said))
+    return records

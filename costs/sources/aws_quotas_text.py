@@ -40,11 +40,9 @@ def _refuse_mapping(table: Table) -> None:
     """Refuse SkyPilot's table of quota codes, and say the one line that is known to be wrong in it."""
     wrong = ""
     for line in table.lines:
-        if (
-            line.fields["InstanceType"] == "p3.2xlarge"
-            and line.fields["OnDemandInstanceCode"] != "L-417A185B"
-        ):
-            wrong = f"line {line.line}: p3.2xlarge counts against P (L-417A185B), not {line.fields}"
+        code = line.fields.get("OnDemandInstanceCode", "")
+        if line.fields.get("InstanceType") == "p3.2xlarge" and code != "L-417A185B":
+            wrong = f"line {line.line}: p3.2xlarge counts against P (L-417A185B), not against {code}"
     raise FileError(
         "no_limits",
         "limits: this file says which quota a machine type counts against, not how much of it is allowed; "

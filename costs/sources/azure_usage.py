@@ -20,7 +20,8 @@ from costs.rows import FileError, FileInfo, OutOfScope, Purchase, QuotaRow, RawL
 from .azure_quota_families import NESTED, REGIONS, family_of
 from .byte_stream import Limits
 from .decimals import number
-from .quota_json import LIMITS, check_record, document, listed, record_lines
+from .json_records import readable
+from .quota_json import LIMITS, document, listed, record_lines
 from .quota_params import file_date, given_account, given_region
 from .words import words
 
@@ -79,7 +80,7 @@ def read(
         )
     account = given_account(params) or _account_in(name)
     info = FileInfo(file_date(name, params), {"region": region, "account": account})
-    return info, record_lines(records, limits)
+    return info, record_lines(((record, {}) for record in records), limits)
 
 
 def _account_in(name: str) -> str:
@@ -103,8 +104,8 @@ def _names(fields: Mapping[str, str]) -> tuple[str, str]:
 
 def parse(raw: RawLine, info: FileInfo) -> list[Row]:
     """Return the limit of one family of GPU machines, or one that all machines of the region share."""
-    check_record(raw.fields, "a record of usage as Azure writes it")
-    name, shown = _names(raw.fields)
+    fields = readable(raw)
+    name, shown = _names(fields)
     if not name:
         raise RowError("name", "", "empty", "which limit this is")
     purchase: Purchase
@@ -112,8 +113,8 @@ def parse(raw: RawLine, info: FileInfo) -> list[Row]:
         code, bucket, purchase = name, *NESTED[name]
     else:
         (code, bucket), purchase = family_of(name), "on_demand"
-    if raw.fields.get("unit", "Count") not in ("Count", ""):
-        raise OutOfScope("not_counted", "unit", raw.fields["unit"], "Count")
+    if fields.get("unit", "Count") not in ("Count", ""):
+        raise OutOfScope("not_counted", "unit", fields["unit"], "Count")
     return [
         QuotaRow(
             provider="azure",
@@ -124,9 +125,9 @@ def parse(raw: RawLine, info: FileInfo) -> list[Row]:
             bucket=bucket,
             purchase=purchase,
             unit="vcpu",
-            limit=number("limit", raw.fields.get("limit", "")),
+            limit=number("limit", fields.get("limit", "")),
             is_unlimited=False,
-            used=number("currentValue", raw.fields.get("currentValue", "")),
+            used=number("currentValue", fields.get("currentValue", "")),
             default_limit=None,
             is_adjustable=None,
             reference="Azure Microsoft.Compute usages",

@@ -17,7 +17,8 @@ from .decimals import number, optional_number
 from .gcp_quota_metrics import what_counts
 from .gcp_quotas_fetch import NEEDS, RIGHTS, fetch
 from .gcp_quotas_json import ACCOUNT, EXPECTED, PLACES, REFUSED, read_json
-from .quota_json import LIMITS, check_record, starts_like_json
+from .json_records import readable
+from .quota_json import LIMITS, starts_like_json
 
 NAME = "gcp_quotas"
 TITLE = "Google Cloud quotas (Compute Engine)"
@@ -107,10 +108,11 @@ def _limit(text: str, *, is_api: bool) -> tuple[Decimal | None, bool]:
 
 def parse(raw: RawLine, info: FileInfo) -> list[Row]:
     """Return a limit of GPUs or TPUs, once for each place where it holds."""
-    fields = raw.fields
-    check_record(fields, "a limit as Google writes it")
+    fields = readable(raw)
     if REFUSED in fields:
-        raise OutOfScope("right_missing", "metric", fields["metric"], fields[REFUSED])
+        raise OutOfScope(
+            "right_missing", "metric", fields["metric"], fields[REFUSED] or "the right to read it"
+        )
     is_api = "details" in fields
     if is_api:
         code, text, shown = _by_dimensions(fields)

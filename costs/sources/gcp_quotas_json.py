@@ -14,7 +14,7 @@ from costs.rows import FileError, FileInfo, RawLine, RowError
 from .byte_stream import Limits
 from .csv_file import RESERVED
 from .dates import moment
-from .quota_json import UNREADABLE, document, flat, inner, listed
+from .quota_json import document, inner, listed, record_lines
 from .quota_params import file_date, given_account
 
 PLACES = RESERVED + "places"  # where a limit holds, between commas
@@ -39,7 +39,7 @@ def read_json(
         )
     dated = _fetched_at(top) if "FetchedAt" in top else file_date(name, params)
     account = str(top.get("Project") or given_account(params) or _project_of(top))
-    return FileInfo(dated, {}), _lines(_records(top, account), limits)
+    return FileInfo(dated, {}), record_lines(_records(top, account), limits)
 
 
 def _fetched_at(top: Mapping[str, Any]) -> datetime:
@@ -55,14 +55,6 @@ def _project_of(record: Mapping[str, Any]) -> str:
         if match := _PROJECT.search(str(record.get(name, ""))):
             return match[1]
     return ""
-
-
-def _lines(records: Iterator[Record], limits: Limits) -> Iterator[RawLine]:
-    for number, (record, said) in enumerate(records, 1):
-        if number > limits.rows:
-            raise FileError("too_many_rows", f"at most {limits.rows:,} limits", line=number)
-        fields = flat(record) if isinstance(record, dict) else {UNREADABLE: str(record)[:200]}
-        yield RawLine(number, {**fields, **said})
 
 
 def _records(top: Mapping[str, Any], account: str) -> Iterator[Record]:

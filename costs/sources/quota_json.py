@@ -1,20 +1,20 @@
 """Read a small JSON document whole, its numbers as the text that stands there, and its records as lines.
 
-The answers of an API about quotas or commitments have kilobytes: what is larger is not one of them. Text
-keeps 9.223372036854776e+18 as it was written, and a number in quotes equal to one without.
+Answers about quotas have kilobytes and are told apart by what lies deep in them, so they are held as Python
+objects. Text keeps 9.223372036854776e+18 as it was written, and makes "350" in quotes equal to 350.
 """
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, BinaryIO, NoReturn
 
-from costs.rows import FileError, RawLine, RowError
+from costs.rows import FileError, RawLine
 
 from .byte_stream import Limits, blocks_of_text
 from .csv_file import RESERVED
+from .json_records import BROKEN, whole_text
 
 LIMITS = Limits(total_bytes=64 << 20, rows=500_000)
-UNREADABLE = RESERVED + "unreadable"  # what stands where a record should
 
 
 def _no_number(text: str) -> NoReturn:
@@ -25,9 +25,8 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
         names = [name for name, _ in pairs]
-        raise ValueError(
-            f"{next(name for name in names if names.count(name) > 1)!r} stands twice in one object"
-        )
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"{twice!r} stands twice in one object")
     return found
 
 
@@ -38,7 +37,7 @@ def starts_like_json(file: BinaryIO, name: str, limits: Limits) -> bool:
 
 def document(file: BinaryIO, name: str, limits: Limits, expected: str) -> Any:
     """Return the document. Numbers are text; true, false and null are themselves."""
-    held = b"".join(blocks_of_text(file, name, limits))
+    held = whole_text(file, name, limits)
     try:
         return json.loads(
             held.decode("utf-8"),
@@ -61,8 +60,13 @@ def _text(value: object) -> str:
     return json.dumps(value)
 
 
-def flat(record: Mapping[str, Any]) -> dict[str, str]:
-    """Return the members of an object as text: null as nothing, an object or a list as its JSON."""
+def fields_of(record: Any) -> dict[str, str]:
+    """Return the members of an object as text: null as nothing, an object or a list as its JSON.
+
+    What is no object gives its reason instead, for the parser to refuse.
+    """
+    if not isinstance(record, dict):
+        return {BROKEN: _text(record)[:200] or "null"}
     return {name: _text(value) for name, value in record.items() if not name.startswith(RESERVED)}
 
 
@@ -72,21 +76,12 @@ def inner(record: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def record_lines(records: Iterable[Any], limits: Limits) -> Iterator[RawLine]:
-    """Yield each record, numbered from 1; what is no object is handed on to be refused."""
-    for number, record in enumerate(records, 1):
+def record_lines(records: Iterable[tuple[Any, Mapping[str, str]]], limits: Limits) -> Iterator[RawLine]:
+    """Yield each record with what else is known of it, numbered from 1."""
+    for number, (record, said) in enumerate(records, 1):
         if number > limits.rows:
             raise FileError("too_many_rows", f"at most {limits.rows:,} records", line=number)
-        if isinstance(record, dict):
-            yield RawLine(number, flat(record))
-        else:
-            yield RawLine(number, {UNREADABLE: _text(record) or "null"})
-
-
-def check_record(fields: Mapping[str, str], expected: str) -> None:
-    """Refuse what stands where a record should."""
-    if UNREADABLE in fields:
-        raise RowError("(record)", fields[UNREADABLE], "record_unreadable", expected)
+        yield RawLine(number, {**fields_of(record), **said})
 
 
 def listed(value: Any, expected: str, column: str) -> list[Any]:

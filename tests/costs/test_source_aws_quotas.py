@@ -103,6 +103,12 @@ def test_an_old_name_is_the_same_bucket_by_its_code(code: str, old: str, bucket:
     assert bucket_of(code, old)[0] == bucket
 
 
+def test_a_known_code_needs_no_name() -> None:
+    nameless = {name: value for name, value in P.items() if name != "QuotaName"}
+    row = rows(read({"Quotas": [nameless]}))["L-417A185B"]
+    assert (row.name, row.bucket) == ("L-417A185B", "P")
+
+
 def test_a_new_quota_needs_no_release() -> None:
     assert bucket_of("L-0123ABCD", "All P6 Spot Instance Requests") == ("P6", "spot")
     assert bucket_of("L-0123ABCE", "Running On-Demand Trn and Inf instances") == ("Trn and Inf", "on_demand")

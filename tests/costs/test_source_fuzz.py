@@ -24,6 +24,9 @@ from costs.sources import (
 from .gcp_skus import SEEDS as SEEDS_GCP
 from .readings import Reading, read_bytes
 from .seeds_aws_held import SEEDS as SEEDS_AWS_HELD
+from .seeds_quotas import SEEDS as SEEDS_QUOTAS
+from .seeds_spot import NAMES as NAMES_SPOT
+from .seeds_spot import SEEDS as SEEDS_SPOT
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 SEEDS = {
@@ -61,15 +64,20 @@ SEEDS |= {
     ],
 }
 SEEDS |= SEEDS_AWS_HELD
+SEEDS |= SEEDS_QUOTAS
+SEEDS |= SEEDS_SPOT
 SEEDS |= SEEDS_GCP
 NAMES = {
+    "azure_usage": "usage_eastus.csv",
     "price_table": "aws.csv",
     "price_history_table": "aws_us-east-1.csv",
     "aws_capacity_block_offers": "of_2026-11-30.csv",
     "skypilot": "skypilot_gcp_2026-05-20.csv",
     "gpuhunt_catalogue": "gcp.csv",
 }
+NAMES |= NAMES_SPOT
 CSVS = [
+    *("quota_csv", "quota_requests_csv"),
     *("price_table", "price_history_table"),
     *("accelerators", "list_prices", "utilization_csv", "skypilot"),
     *("aliases", "machine_types", "quotes", "gpuhunt_catalogue"),
