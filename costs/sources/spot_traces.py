@@ -75,8 +75,8 @@ def read(
     file: BinaryIO, name: str, params: Mapping[str, str], *, limits: Limits = LIMITS
 ) -> tuple[FileInfo, Iterator[RawLine]]:
     """Return the steps of a trace. It is as of its last tick."""
-    subject = subject_of(name, params)
     head = next(blocks_of_text(file, name, limits))
+    subject = subject_of(name, params)
     if head.lstrip()[:1] in (b"{", b"["):
         lasts_seconds, lines = _ticks(file, name, limits)
     else:
