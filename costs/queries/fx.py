@@ -6,12 +6,12 @@ is shorter, so a gap means that rates have stopped coming, or that the currency 
 """
 
 from collections import defaultdict
-from datetime import UTC, date, datetime, timedelta
+from collections.abc import Sequence
+from datetime import date, timedelta
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from django.db.models import Case, F, FloatField, OuterRef, QuerySet, Subquery, Value, When
-from django.db.models.functions import Cast
+from django.db.models import Case, CharField, FloatField, QuerySet, Value, When
 
 from costs.models import FxRate, Price
 
@@ -44,46 +44,40 @@ def rates_on(day: date) -> dict[str, UsdRate]:
     return found
 
 
-def with_rates(rows: QuerySet[Price], as_of: datetime) -> QuerySet[Price]:
+def with_rates(rows: QuerySet[Price], day: date) -> QuerySet[Price]:
     """Return prices with the rate of their currency: for `rate_of`, and `usd_per_unit` to sort by.
 
-    Part of the same query, and of no cost to prices in dollars.
+    The rates stand in the query as figures: a look-up for every row would take far longer.
     """
-    dollars = FxRate.objects.filter(currency=PLANNING_CURRENCY, on=OuterRef("on")).values("per_euro")[:1]
-    newest = (
-        FxRate.objects.filter(
-            currency=OuterRef("fx_currency"), on__range=_range(as_of.astimezone(UTC).date())
-        )
-        .annotate(usd_per_euro=Subquery(dollars))
-        .filter(usd_per_euro__isnull=False)
-        .order_by("-on")
-    )
-    in_dollars, in_euros = {"currency": PLANNING_CURRENCY}, {"currency": EURO}
-    rows = rows.alias(
-        fx_currency=Case(When(**in_euros, then=Value(PLANNING_CURRENCY)), default=F("currency"))
-    )
-    rows = rows.annotate(
-        fx_date=_unless(in_dollars, Subquery(newest.values("on")[:1])),
-        fx_per_euro=_unless(in_dollars, Subquery(newest.values("per_euro")[:1])),
-        fx_usd_per_euro=_unless(in_dollars, Subquery(newest.values("usd_per_euro")[:1])),
-    )
+    rates, dollars = rates_on(day), {"currency": PLANNING_CURRENCY}
+    exact = [When(currency=name, then=Value(_text(rate))) for name, rate in rates.items()]
+    rough = [When(currency=name, then=Value(float(rate.usd_per_unit))) for name, rate in rates.items()]
     return rows.annotate(
-        usd_per_unit=Case(
-            When(**in_dollars, then=Value(1.0)),
-            When(**in_euros, then=_float("fx_usd_per_euro")),
-            default=_float("fx_usd_per_euro") / _float("fx_per_euro"),
-            output_field=FloatField(),
-        )
+        fx=Case(When(**dollars, then=Value("")), *exact, default=Value(""), output_field=CharField()),
+        usd_per_unit=Case(When(**dollars, then=Value(1.0)), *rough, output_field=FloatField()),
     )
+
+
+def give_rates(prices: Sequence[Price], day: date) -> None:
+    """Give prices that were read already the rate of their currency; no query where all are in dollars."""
+    foreign = [price for price in prices if price.currency != PLANNING_CURRENCY]
+    rates = rates_on(day) if foreign else {}
+    for price in foreign:
+        if price.currency in rates:
+            price.fx = _text(rates[price.currency])  # type: ignore[attr-defined]
 
 
 def rate_of(price: Price) -> UsdRate | None:
     """Return the rate that came with a price; None for dollars, and where none is on file."""
-    on, usd_per_euro = getattr(price, "fx_date", None), getattr(price, "fx_usd_per_euro", None)
-    if on is None or usd_per_euro is None:
+    text: str = getattr(price, "fx", "")
+    if not text:
         return None
-    per_euro = _ONE_EURO if price.currency == EURO else price.fx_per_euro  # type: ignore[attr-defined]
-    return UsdRate(_cross(usd_per_euro, per_euro), on)
+    usd_per_unit, on = text.split()
+    return UsdRate(Decimal(usd_per_unit), date.fromisoformat(on))
+
+
+def _text(rate: UsdRate) -> str:
+    return f"{rate.usd_per_unit} {rate.on}"
 
 
 def _range(day: date) -> tuple[date, date]:
@@ -92,11 +86,3 @@ def _range(day: date) -> tuple[date, date]:
 
 def _cross(usd_per_euro: Decimal, per_euro: Decimal) -> Decimal:
     return (usd_per_euro / per_euro).quantize(RATE_STEP)
-
-
-def _unless(condition: dict[str, str], value: Any) -> Case:
-    return Case(When(**condition, then=Value(None)), default=value)
-
-
-def _float(name: str) -> Cast:
-    return Cast(name, FloatField())

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 
 from django.db.models import Exists, F, FloatField, OuterRef, Q, QuerySet, Window
@@ -10,7 +10,7 @@ from django.db.models.functions import Cast, RowNumber
 
 from costs.models import Accelerator, Batch, Price, Sku
 
-from .fx import PLANNING_CURRENCY, rate_of, with_rates
+from .fx import PLANNING_CURRENCY, give_rates, rate_of, with_rates
 
 PRICE_STEP = Decimal("0.000000001")
 FX_STEP = Decimal("0.000001")
@@ -82,7 +82,7 @@ def price_on(
 
 
 def prices_on(keys: Iterable[PriceKey], as_of: datetime) -> dict[PriceKey, Quote]:
-    """Return a quote for every key in one query.
+    """Return a quote for every key in one query, and one more for rates where currencies differ.
 
     Where several sources or zones answer, a stated price wins over none, then the newest list, then
     the region's own price over a zone's, then the cheapest.
@@ -94,7 +94,9 @@ def prices_on(keys: Iterable[PriceKey], as_of: datetime) -> dict[PriceKey, Quote
     for key in wanted:
         clause |= _matches(key)
     found: dict[tuple[str, ...], list[Price]] = {}
-    for price in _held_on(as_of).filter(clause).select_related("sku", "batch"):
+    held = list(_held_on(as_of).filter(clause).select_related("sku", "batch"))
+    give_rates(held, _day(as_of))
+    for price in held:
         found.setdefault(_group(price), []).append(price)
     return {key: _quote(key, found.get(_group(key), []), as_of) for key in wanted}
 
@@ -118,7 +120,7 @@ def offers(
     """
     # SQLite keeps 98.0 as the integer 98, and 98 / 8 would be 12: divide as floats
     per_gpu = Cast("price_per_hour", FloatField()) / Cast("sku__gpu_count", FloatField())
-    rows = _held_on(as_of).select_related("sku__accelerator", "batch")
+    rows = with_rates(_held_on(as_of), _day(as_of)).select_related("sku__accelerator", "batch")
     rows = rows.annotate(
         per_gpu_hour=per_gpu * F("usd_per_unit"),
         usd_hour=Cast("price_per_hour", FloatField()) * F("usd_per_unit"),
@@ -207,9 +209,12 @@ def _in_dollars(price: Price, amount: Decimal | None, step: Decimal) -> Decimal 
 
 
 def _held_on(as_of: datetime) -> QuerySet[Price]:
-    """Return the prices that held at a moment, each with the exchange rate of that day."""
     still_open = Q(effective_to__isnull=True) | Q(effective_to__gt=as_of)
-    return with_rates(Price.objects.filter(still_open, effective_from__lte=as_of), as_of)
+    return Price.objects.filter(still_open, effective_from__lte=as_of)
+
+
+def _day(as_of: datetime) -> date:
+    return as_of.astimezone(UTC).date()
 
 
 def _matches(key: PriceKey) -> Q:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 import django_filters
@@ -64,9 +65,9 @@ class OfferFilter(django_filters.FilterSet):  # type: ignore[misc] # django-filt
         once = {n: list(dict.fromkeys(v)) if isinstance(v, list) else v for n, v in kept.items()}
         return {name: value for name, value in once.items() if value not in (None, "", [])}
 
-    @property
+    @cached_property
     def offers(self) -> QuerySet[Price]:
-        """Return the offers that the values let through."""
+        """Return the offers that the values let through, at exchange rates that are read once."""
         return prices.offers(self.as_of, **self.values)
 
     @property

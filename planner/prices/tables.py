@@ -149,7 +149,7 @@ OFFER_COLUMNS = (
     ),
     _hidden("currency", "Currency", attrgetter("currency"), "currency"),
     _hidden("fx_rate", "$ per unit of it", prices.fx_rate, "usd_per_unit", "number", _exchange_rate),
-    _hidden("fx_date", "Exchange rate of", prices.fx_date, "fx_date", shown=_exchanged_on),
+    _hidden("fx_date", "Exchange rate of", prices.fx_date, "usd_per_unit", shown=_exchanged_on),
     _hidden(
         "effective_from", "Holds from", attrgetter("effective_from"), "effective_from", "time", _holds_from
     ),

@@ -95,6 +95,17 @@ def test_rates_cost_one_query(django_assert_num_queries):
 # --- prices ---
 
 
+def test_many_prices_in_many_currencies_take_two_queries(django_assert_num_queries):
+    publish(MONDAY, USD="1.05", CNY="7.5", JPY="150")
+    found = [offer(currency) for currency in ("CNY", "JPY", "EUR", "USD", "CNY")]
+    keys = [prices.PriceKey("aws", price.sku.name, price.region, price.term) for price in found]
+    with django_assert_num_queries(2):
+        quotes = prices.prices_on(keys, NOON)
+    assert [quotes[key].usd_per_hour for key in keys] == [
+        Decimal("7.84"), Decimal("0.392"), Decimal("58.8"), Decimal(56), Decimal("7.84"),
+    ]  # fmt: skip
+
+
 def test_a_price_in_another_currency_keeps_both_figures_the_rate_and_its_date():
     publish(FRIDAY, USD="1.05", CNY="7.5")
     quote = ask(offer("CNY", "56", upfront=Decimal(1000)))
@@ -154,7 +165,7 @@ def test_offers_sort_and_compare_in_dollars(django_assert_num_queries):
     publish(MONDAY, USD="1.05", CNY="7.5")
     for currency, amount in (("USD", "8"), ("CNY", "56"), ("EUR", "8"), ("XAU", "1")):
         offer(currency, amount)
-    with django_assert_num_queries(1):
+    with django_assert_num_queries(2):  # the rates, and the prices
         rows = list(prices.offers(NOON).order_by("per_gpu_hour", "pk"))
     found = {row.currency: (prices.usd_per_hour(row), prices.usd_per_gpu_hour(row)) for row in rows}
     assert found == {
@@ -170,7 +181,7 @@ def test_offers_sort_and_compare_in_dollars(django_assert_num_queries):
         "EUR": (pytest.approx(8.4), pytest.approx(1.05)),
     }
     assert [row.currency for row in rows if row.per_gpu_hour] == ["CNY", "USD", "EUR"]
-    with django_assert_num_queries(1):
+    with django_assert_num_queries(2):
         cheapest = prices.cheapest_by_term(prices.offers(NOON))["on_demand"]
     assert (cheapest.currency, prices.usd_per_gpu_hour(cheapest)) == ("CNY", Decimal("0.98"))
     assert prices.in_dollars(prices.offers(NOON)).count() == 3
