@@ -13,6 +13,7 @@ from types import ModuleType
 import pytest
 
 from costs.models import IngestRun, Quota
+from costs.queries.quota_allowances import allowances
 from costs.rows import FileError, QuotaRow
 from costs.sources import SOURCES
 from costs.sources.aws_quotas_names import BUCKETS
@@ -234,3 +235,21 @@ def test_real_limits_come_into_the_table(take: Callable[..., IngestRun], quotas:
     assert (run.status, run.lines_kept, run.added) == ("done", 1428, 1428)
     assert Quota.objects.filter(provider="gcp", is_unlimited=True).count() == 336
     assert Quota.objects.filter(is_unlimited=True).exclude(limit=None).count() == 0
+
+
+def test_a_real_limit_in_whole_machines(take: Callable[..., IngestRun], quotas: Path) -> None:
+    """76 vCPUs of P in us-east-1: two p3.8xlarge of 32 vCPUs and 4 GPUs, no p4d of 96, no p5 of 192."""
+    assert take(None, "machine_types").status == "done"
+    recorded = (quotas / "aws_ListServiceQuotas_ec2_us-east-1_recorded.json").read_text()
+    assert take(recorded, "aws_quotas", "recorded.json").lines_kept == 3
+    regions = (quotas / "gcp_compute_regions_quotas_gcpdiag_gce5.json").read_text()
+    take(regions, "gcp_quotas", "regions.json")
+    found = {
+        (each.machine, each.region): each
+        for each in allowances(datetime(2100, 1, 1, tzinfo=UTC), purchases=["on_demand"])
+    }
+    gpus = {name: found[name, "us-east-1"].gpus for name in ("p3.8xlarge", "p4d.24xlarge", "p5.48xlarge")}
+    assert gpus == {"p3.8xlarge": 8, "p4d.24xlarge": 0, "p5.48xlarge": 0}
+    # 16 A100 in the region; the limit of all GPUs of the project is not in the file: at most two machines
+    a2 = found["a2-highgpu-8g", "us-central1"]
+    assert (a2.instances, a2.free_instances, a2.missing) == (2, 2, ("GPUS_ALL_REGIONS",))
