@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from costs.rows import FileError, InterruptionRow, SpotCapacityRow, SpotPriceRow
+from costs.sources import SOURCES
 from costs.sources.aws_spot_history_zones import place_of
 from costs.steps import Run, merge
 
@@ -41,6 +42,24 @@ def in_csv(spot: Path) -> list[dict[str, str]]:
 
 def prices(reading: Reading) -> list[SpotPriceRow]:
     return [row for row in reading.rows if isinstance(row, SpotPriceRow)]
+
+
+def test_each_file_is_recognised_by_its_own_source_and_no_other_file_is(shared: Path) -> None:
+    ours = ("aws_spot_history", "aws_zones", "spot_advisor", "spot_traces")
+    found: dict[str, set[str]] = defaultdict(set)
+    for path in (path for path in (shared / "data").rglob("*") if path.is_file()):
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            head = file.read(64 << 10)
+        claimed = {
+            name for name in ours if SOURCES[name].looks_like(head.decode("utf-8", "replace"), path.name)
+        }
+        assert len(claimed) <= 1, path
+        for name in claimed:
+            found[name].add(str(path.relative_to(shared / "data")))
+    assert {name: len(files) for name, files in found.items()} == {
+        "aws_spot_history": 20 + 3, "spot_advisor": 4, "spot_traces": 27 + 2,
+    }  # fmt: skip
+    assert all(file.startswith("spot/") for files in found.values() for file in files)
 
 
 # --- price histories ---
