@@ -44,7 +44,8 @@ class Inspected:
 
     stood: dict[str, int | None] = field(default_factory=dict)  # scope -> its current batch, None if none
     held_scopes: set[str] = field(default_factory=set)
-    vanished: set[str] = field(default_factory=set)  # scopes whose end somebody confirmed
+    # scopes of which nothing is left: somebody confirmed it, or the source answered that there is none
+    vanished: set[str] = field(default_factory=set)
     held: set[FactKey] = field(default_factory=set)
 
 
@@ -83,6 +84,7 @@ class Inspection:
                 self._prices(scope, batch, self._facts(scope))
             elif self.kind.shape == "steps":
                 self._steps(scope, self._facts(scope))
+        self._emptied(set(scopes), batches)
         if self.kind.row is PriceRow and getattr(self.source, "WHOLE", False):
             self._vanished(set(scopes), batches)
         self._count()
@@ -143,6 +145,16 @@ class Inspection:
                     (fact, Suspicion("two_values_at_one_moment", table.value[0], _shown(said), evidence))
                 )
         self._hold(scope, held)
+
+    def _emptied(self, scopes: set[str], batches: Mapping[str, Batch]) -> None:
+        """Let the facts of a scope end where the source answered that it has none."""
+        if self.kind.shape != "dated" or self.source.MODE != "snapshot":
+            return
+        for scope in self.staged.scopes:
+            if scope in scopes or scope not in batches or self.staged.unreadable_lines:
+                continue
+            self.result.stood[scope] = batches[scope].pk
+            self.result.vanished.add(scope)
 
     def _vanished(self, scopes: set[str], batches: Mapping[str, Batch]) -> None:
         """Ask about scopes that a file of all scopes no longer names; their prices stay meanwhile."""

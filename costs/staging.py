@@ -45,6 +45,7 @@ class Staged:
     # facts that stand on a refused line
     held: set[FactKey] = field(default_factory=set)
     sample_rows: list[Payload] = field(default_factory=list)
+    scopes: tuple[str, ...] = ()  # that the file speaks of, with or without a fact
 
 
 @dataclass
@@ -89,7 +90,7 @@ class Stage:
                 self.claim.job.created_at,
                 self.decided.released,
             )
-            staged = Staged(self.raw, info.as_of or self.run.started_at, judge.kind)
+            staged = Staged(self.raw, info.as_of or self.run.started_at, judge.kind, scopes=info.scopes)
             try:
                 for line in lines:
                     self._line(line, judge, staged)

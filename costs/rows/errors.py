@@ -55,11 +55,13 @@ class FileInfo:
     """What a source learns of a file besides its lines.
 
     `as_of` is the date that the file states of itself, None if it states none. `params` is what the
-    parser was told or found out for the whole file (provider, offer, cluster).
+    parser was told or found out for the whole file (provider, offer, cluster). `scopes` are those that the
+    file speaks of even where it has no fact of them: an answer that nothing is held.
     """
 
     as_of: datetime | None
     params: Mapping[str, str]
+    scopes: tuple[str, ...] = ()
 
 
 def check_utc(name: str, moment: datetime | None) -> None:

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, cast
 from costs.rows import PRICE_STEP, FileError, FileInfo, OutOfScope, QuoteRow, RawLine, Row, RowError
 
 from .aws_commitments_fetch import Question, saved
-from .aws_commitments_json import EMPTY, at, check_answered, needed, read_lists
+from .aws_commitments_json import EMPTY, Document, at, check_answered, needed, read_lists
 from .aws_ec2 import REGIONS
 from .byte_stream import Limits
 from .dates import day, midnight
@@ -101,7 +101,17 @@ def read(
         )
         raise FileError("date_missing", expected, column="as_of", value=name)
     region = found.region or params.get("region", "").strip()
-    return FileInfo(as_of, {"region": region}), found.lines
+    return FileInfo(as_of, {"region": region}, _scopes(found, region)), found.lines
+
+
+def _scopes(found: Document, region: str) -> tuple[str, ...]:
+    """Return the scope of the question, where the answer says what was asked: none on offer is an answer."""
+    asked = found.asked
+    item = asked.get("InstanceType") or asked.get("UltraserverType")
+    count = asked.get("InstanceCount") or asked.get("UltraserverCount")
+    if not (found.answered and region and item and count):
+        return ()
+    return (f"{region}:{count}x {item}:{asked['CapacityDurationHours']} hours",)
 
 
 def _unit(fields: dict[str, str]) -> tuple[str, Decimal]:

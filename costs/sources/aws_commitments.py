@@ -80,7 +80,14 @@ def read(
     found = read_lists(file, name, _LISTS, limits, _EXPECTED)
     account = checked_account(found.account or params.get("account", "").strip())
     region = found.region or params.get("region", "").strip()
-    return FileInfo(found.as_of, {"account": account, "region": region}), found.lines
+    places = {kind: "" if kind == "savings_plan" else region for kind in found.answered}
+    # of a list whose place is not known nobody can say what it no longer holds
+    answered = tuple(
+        f"{account}:{place}:{kind}"
+        for kind, place in places.items()
+        if account and (place or kind == "savings_plan") and "," not in place
+    )
+    return FileInfo(found.as_of, {"account": account, "region": region}, answered), found.lines
 
 
 def _payment(fields: Mapping[str, str], name: str) -> Payment:

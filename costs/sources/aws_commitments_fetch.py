@@ -135,7 +135,13 @@ def saved(
 ) -> Iterator[bytes]:
     """Yield one document: whose it is, where it was asked, and the whole answer or the refusal."""
     try:
-        head = {"Account": account(), "Region": region, "AsOf": now.isoformat(), "Right": question.right}
+        head: dict[str, Any] = {
+            "Account": account(),
+            "Region": region,
+            "AsOf": now.isoformat(),
+            "Right": question.right,
+            "Asked": dict(asked),
+        }
         aws = client(question.service, region or _PLANS_REGION)
         found = [written(page) for page in pages(question, aws, asked) if page]
         refused = ""

@@ -1,7 +1,7 @@
 """The answers about commitments in whatever wrapping they were saved: ours, the command line's, placebo's."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import BinaryIO
@@ -30,6 +30,8 @@ class Document:
     region: str
     as_of: datetime | None
     lines: Iterator[RawLine]
+    answered: tuple[str, ...] = ()  # the kinds whose list the answer holds, with or without a record
+    asked: Mapping[str, str] = field(default_factory=dict)
 
 
 def _as_of(fields: dict[str, msgspec.Raw], name: str) -> datetime | None:
@@ -94,7 +96,10 @@ def read_lists(file: BinaryIO, name: str, lists: dict[str, str], limits: Limits,
                     raise FileError("too_many_rows", f"at most {limits.rows:,} rows", line=count)
                 yield RawLine(count, {**_small_keys(flat(record)), **mark})
 
-    return Document(plain.get("Account", ""), plain.get("Region", ""), _as_of(fields, name), lines())
+    answered = () if plain.get("Refused") else tuple(lists[key] for key in held)
+    asked = flat(fields["Asked"]) if "Asked" in fields else {}
+    account, region = plain.get("Account", ""), plain.get("Region", "")
+    return Document(account, region, _as_of(fields, name), lines(), answered, asked)
 
 
 def _small_keys(fields: dict[str, str]) -> dict[str, str]:

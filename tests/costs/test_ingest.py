@@ -16,6 +16,7 @@ from costs.ledger import verify
 from costs.models import (
     Accelerator,
     Batch,
+    Commitment,
     IngestRun,
     Job,
     Price,
@@ -583,3 +584,17 @@ def test_a_correction_of_many_prices_takes_no_more_statements_than_one_of_a_few(
     assert updates(20, "2026-01-02") == updates(1_500, "2026-01-03") == 1
     assert {price for _, price in current_prices().items()} == {"6"}
     assert verify().problems == []
+
+
+def test_an_answer_that_nothing_is_held_ends_what_was_held(take: Take) -> None:
+    document = '{"Account": "012345678901", "Region": "us-east-1", "AsOf": "%s", "ReservedInstances": [%s]}'
+    held = (
+        '{"ReservedInstancesId": "r1", "InstanceType": "p4d.24xlarge", "InstanceCount": 1, "State": "active",'
+        ' "Duration": 31536000, "FixedPrice": 0, "Start": "2026-01-01T00:00:00Z",'
+        ' "End": "2027-01-01T00:00:00Z"}'
+    )
+    take(document % ("2026-10-01T00:00:00Z", held), "aws_commitments", name="one.json")
+    run = take(document % ("2026-10-02T00:00:00Z", ""), "aws_commitments", name="none.json")
+    (commitment,) = Commitment.objects.all()
+    assert f"{commitment.effective_to:%Y-%m-%d}" == "2026-10-02"
+    assert (run.status, run.closed) == ("done", 1)
