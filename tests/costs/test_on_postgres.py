@@ -10,7 +10,10 @@ import pytest
 from ..services import Postgres
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-TESTS = ("test_jobs.py", "test_ingest.py", "test_bad_files.py", "test_ledger.py", "test_commands.py")
+TESTS = (
+    *("test_jobs.py", "test_ingest.py", "test_bad_files.py", "test_ledger.py", "test_commands.py"),
+    "test_queries_fx.py",
+)
 
 
 @pytest.mark.services

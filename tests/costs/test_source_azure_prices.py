@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from costs.egress import HttpError
+from costs.models import Price
 from costs.rows import FileError, PriceRow
 from costs.sources import SOURCES, azure_prices, azure_prices_fetch
 
@@ -503,3 +504,34 @@ def test_an_address_off_the_list_is_said_so(feed: Feed, monkeypatch: pytest.Monk
     monkeypatch.setattr(azure_prices_fetch, "ADDRESS", "https://example.org/api/retail/prices")
     with pytest.raises(FileError, match="address_refused"):
         next(fetched())
+
+
+# --- into the table ---
+
+
+def test_what_left_the_answer_is_sold_no_more_and_other_answers_stay(feed: Feed, address: str, take) -> None:
+    """Only the questions about ND sizes have prices; the second time one region is gone from one answer."""
+
+    def play(kind: dict[str, str], *places: str) -> None:
+        asked = f"priceType eq '{kind.get('type', 'Consumption')}'"
+        none = Answer(text=answer(item(armSkuName="Standard_D8_v4")))
+        found = Answer(text=answer(*(item(armRegionName=place, **kind) for place in places)))
+        feed.play("/api", none, where=lambda request: asked in request.query["$filter"])
+        wanted = {asked, "startswith(armSkuName, 'Standard_ND')"}
+        feed.play(
+            "/api/retail", found, where=lambda request: wanted <= set(request.query["$filter"].split(" and "))
+        )
+
+    def held() -> set[tuple[str, str]]:
+        rows = Price.objects.filter(source="azure_prices", effective_to=None)
+        return set(rows.values_list("region", "term"))
+
+    places = ("eastus", "westus3", "swedencentral")
+    play({}, *places)
+    play(RESERVATION, *places)
+    assert take(None, "azure_prices").job.runs.count() == 8
+    everywhere = {(place, term) for place in places for term in ("on_demand", "reserved_1y")}
+    assert held() == everywhere
+    play({}, "eastus", "westus3")
+    take(None, "azure_prices")
+    assert held() == everywhere - {("swedencentral", "on_demand")}

@@ -24,6 +24,7 @@ from costs.sources import (
 from .gcp_skus import SEEDS as SEEDS_GCP
 from .readings import Reading, read_bytes
 from .seeds_aws_held import SEEDS as SEEDS_AWS_HELD
+from .seeds_azure_fx import SEEDS as SEEDS_AZURE_FX
 from .seeds_quotas import SEEDS as SEEDS_QUOTAS
 from .seeds_spot import NAMES as NAMES_SPOT
 from .seeds_spot import SEEDS as SEEDS_SPOT
@@ -42,6 +43,7 @@ SEEDS = {
     ],
     "aws_prices": [path.read_bytes() for path in sorted(DATA.glob("aws_*"))],
 }
+SEEDS |= SEEDS_AZURE_FX
 SEEDS |= {
     "aliases": [aliases.TEMPLATE.encode()],
     "machine_types": [machine_types.TEMPLATE.encode()],
