@@ -5,7 +5,7 @@ switched off, since nothing leaves this machine before somebody says so; INGEST_
 names, and the sources page does the same.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from urllib.parse import parse_qsl
 from zlib import crc32
@@ -98,6 +98,29 @@ def next_due(row: Schedule, now: datetime) -> datetime | None:
     return slot(row, now) + timedelta(minutes=row.every_minutes) if row.is_enabled else None
 
 
+def slot_key(row: Schedule, now: datetime) -> str:
+    """Return the key of the one job that fetches the row in its present slot."""
+    return f"{row.source}:{row.params_key or 'all'}:{slot(row, now):%Y-%m-%dT%H:%M:%S}"[:200]
+
+
+def next_fetches(rows: Iterable[Schedule], now: datetime) -> dict[int, datetime]:
+    """Return when each row that is on is fetched next: now, where its present slot has no job yet."""
+    on = {slot_key(row, now): row for row in rows if row.is_enabled}
+    made = set(Job.objects.filter(key__in=list(on)).values_list("key", flat=True))
+    return {
+        row.pk: slot(row, now) + timedelta(minutes=row.every_minutes) if key in made else now
+        for key, row in on.items()
+    }
+
+
+def switch_on(names: Collection[str], *, changed_by: str, now: datetime) -> list[Job]:
+    """Fetch sources from now on, each as often as its row says; return the jobs that begin with it."""
+    ensure_rows()
+    for row in Schedule.objects.filter(source__in=names, params_key="", is_enabled=False):
+        change(row.pk, every_minutes=row.every_minutes, is_enabled=True, changed_by=changed_by, now=now)
+    return [job for job in create_due(now) if job.params["source"] in names]
+
+
 def open_job(source: str) -> Job | None:
     """Return the fetch of a source that waits or runs: there is one at a time."""
     fetches = Job.objects.filter(kind="ingest", params__source=source, params__raw=None)
@@ -111,7 +134,7 @@ def create_due(now: datetime) -> list[Job]:
     for row in Schedule.objects.filter(is_enabled=True):
         if row.source not in SOURCES or not can_fetch(row.source):
             continue  # of a source that this version no longer has
-        key = f"{row.source}:{row.params_key or 'all'}:{slot(row, now):%Y-%m-%dT%H:%M:%S}"[:200]
+        key = slot_key(row, now)
         if Job.objects.filter(key=key).exists() or open_job(row.source):
             continue
         try:

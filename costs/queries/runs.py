@@ -5,13 +5,16 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from django.db.models import Count, Max, Min, QuerySet, Sum
+from django.db.models import Max, Min, QuerySet, Sum
 
-from costs.models import Batch, IngestRun, RejectedRow, Utilization
+from costs.models import Batch, IngestRun, RejectedRow
 from costs.sources import SOURCES
 from costs.sources.fetchable import can_fetch
 
+from .stored_rows import Asked, Stored, stored_rows
+
 State = Literal["fresh", "late", "stale", "never"]
+STATES: tuple[State, ...] = ("fresh", "late", "stale", "never")
 
 
 @dataclass(frozen=True)
@@ -38,40 +41,59 @@ class Freshness:
             return None
         return self.age / self.cadence
 
+    @property
+    def is_used(self) -> bool:
+        """Return whether the source ever had data here, or ever ran."""
+        return self.state != "never" or self.last_run is not None
+
 
 def freshness(now: datetime) -> list[Freshness]:
     """Return every source with its state against its own cadence; sample data do not count."""
     batches = _current_batches()
-    series = _series()
+    stored = stored_rows([Asked(name, source.KIND, source.MODE) for name, source in SOURCES.items()])
     runs = _last_runs()
-    answer = []
-    for name, source in SOURCES.items():
-        batch = batches.get(name)
-        rows, last_hour = series.get(name, (0, None))
-        as_of = last_hour or (batch["as_of"] if batch else None)
-        age = max(now - as_of, timedelta(0)) if as_of else None
-        answer.append(
-            Freshness(
-                name=name,
-                title=source.TITLE,
-                kind=source.KIND,
-                can_run=can_fetch(name),
-                state=_state(age, source.CADENCE),
-                cadence=source.CADENCE,
-                data_as_of=as_of,
-                last_good=batch["published_at"] if batch else None,
-                age=age,
-                next_expected=as_of + source.CADENCE if as_of and source.CADENCE else None,
-                rows=rows if source.MODE == "series" else batch["rows"] if batch else 0,
-                last_run=runs.get(name),
-            )
-        )
-    return answer
+    return [_freshness(name, batches.get(name), stored.get(name), runs.get(name), now) for name in SOURCES]
+
+
+def _freshness(
+    name: str, batch: dict[str, Any] | None, stored: Stored | None, run: IngestRun | None, now: datetime
+) -> Freshness:
+    source = SOURCES[name]
+    as_of = (stored.newest if stored else None) or (batch["as_of"] if batch else None)
+    age = max(now - as_of, timedelta(0)) if as_of else None
+    return Freshness(
+        name=name,
+        title=source.TITLE,
+        kind=source.KIND,
+        can_run=can_fetch(name),
+        state=state_of(age, source.CADENCE),
+        cadence=source.CADENCE,
+        data_as_of=as_of,
+        last_good=batch["published_at"] if batch else None,
+        age=age,
+        next_expected=as_of + source.CADENCE if as_of and source.CADENCE else None,
+        rows=stored.rows if stored else batch["rows"] if batch and source.MODE == "snapshot" else 0,
+        last_run=run,
+    )
+
+
+def state_of(age: timedelta | None, cadence: timedelta | None) -> State:
+    """Return the word about an age: fresh up to the cadence, late up to twice, then stale."""
+    if age is None:
+        return "never"
+    if cadence is None or age <= cadence:
+        return "fresh"
+    return "late" if age <= 2 * cadence else "stale"
 
 
 def recent_runs(limit: int = 20) -> QuerySet[IngestRun]:
     """Return the newest runs of all sources, with their jobs."""
     return IngestRun.objects.select_related("job", "raw").order_by("-pk")[:limit]
+
+
+def runs_of(source: str) -> QuerySet[IngestRun]:
+    """Return the runs of one source, newest first."""
+    return IngestRun.objects.filter(source=source).select_related("job").order_by("-pk")
 
 
 def sources_of(run_ids: Iterable[int]) -> set[str]:
@@ -84,20 +106,16 @@ def rejected_rows(run: IngestRun) -> QuerySet[RejectedRow]:
     return run.rejected.order_by("-kind", "line", "pk")
 
 
+def standing_batches(run: IngestRun) -> QuerySet[Batch]:
+    """Return what a run published and nobody took back."""
+    return run.batches.filter(undone_at=None)
+
+
 def _current_batches() -> dict[str, dict[str, Any]]:
     """Return what stands now, by source: its age is that of its oldest part, a cloud or a cluster."""
     own = Batch.objects.filter(is_current=True).exclude(params__has_key="sample").values("source")
     sums = own.annotate(as_of=Min("as_of"), published_at=Max("published_at"), rows=Sum("rows"))
     return {row["source"]: dict(row) for row in sums}
-
-
-def _series() -> dict[str, tuple[int, datetime]]:
-    """Return rows and the newest hour of each series: what they state of themselves is their last hour."""
-    own = Utilization.objects.filter(is_sample=False).values("source").order_by("source")
-    return {
-        row["source"]: (row["rows"], row["last"])
-        for row in own.annotate(rows=Count("pk"), last=Max("starts_at"))
-    }
 
 
 def _last_runs() -> dict[str, IngestRun]:
@@ -107,11 +125,3 @@ def _last_runs() -> dict[str, IngestRun]:
     seen = own.exclude(status=IngestRun.Status.PREVIEWED).values("source")
     newest = seen.annotate(newest=Max("pk")).values("newest")
     return {run.source: run for run in IngestRun.objects.filter(pk__in=newest).select_related("job")}
-
-
-def _state(age: timedelta | None, cadence: timedelta | None) -> State:
-    if age is None:
-        return "never"
-    if cadence is None or age <= cadence:
-        return "fresh"
-    return "late" if age <= 2 * cadence else "stale"
