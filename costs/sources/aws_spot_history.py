@@ -28,8 +28,8 @@ MODE = "steps"
 CADENCE: timedelta | None = timedelta(days=1)
 PARSER_VERSION = 1
 SUFFIXES = (".json", ".json.gz", ".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt")
-# each but the last may hold several words between commas
-PARAMS: tuple[str, ...] = ("region", "instance_types", "products", "account")
+# each of the first three may hold several words between commas
+PARAMS: tuple[str, ...] = ("region", "instance_types", "products", "starts_on", "account")
 HAS_NETWORK = True
 TEMPLATE = (
     "Timestamp,AvailabilityZone,InstanceType,ProductDescription,SpotPrice\n"

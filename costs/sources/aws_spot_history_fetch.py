@@ -5,11 +5,11 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from costs.rows import FileError
+from costs.rows import FileError, RowError
 
 from .aws_ec2 import REGIONS, account_of, asked, client, zones_in
 from .aws_facts import ACCELERATOR_BY_FAMILY
-from .dates import moment
+from .dates import day, midnight, moment
 from .words import words
 
 NEEDS = (
@@ -22,14 +22,24 @@ _PAGE_ROWS = 1000
 _MOST_PAGES = 2000  # 90 days of every accelerated type in the widest region take about a hundred
 
 
+def _day(text: str) -> datetime:
+    try:
+        return midnight(day("starts_on", text))
+    except RowError as error:
+        raise FileError(error.rule, error.expected, column="starts_on", value=text) from error
+
+
 def question(region: str, params: Mapping[str, str], now: datetime) -> dict[str, Any]:
     """Return what to ask of one region: since the newest price that is stored, which is given again.
 
     AWS also returns the last price before the start: the one that held there. So the new window touches what
-    is known, and no gap opens between them.
+    is known, and no gap opens between them. A day that is given counts more than what is stored: where one
+    machine type was loaded alone, the others are asked for further back with it.
     """
     start = now - _KEPT_BY_AWS
-    if since := params.get(f"since.{region}"):
+    if given := params.get("starts_on", "").strip():
+        start = max(start, _day(given))
+    elif since := params.get(f"since.{region}"):
         start = max(start, moment("since", since))
     asking: dict[str, Any] = {"StartTime": start, "EndTime": now, "MaxResults": _PAGE_ROWS}
     if types := words(params.get("instance_types", "")):

@@ -101,6 +101,14 @@ def test_what_is_stored_of_a_region_is_continued_from_its_newest_price(feed: Fee
     assert asked_for(feed, HISTORY)[0]["StartTime"] == "2026-11-29T23:00:00Z"
 
 
+def test_a_day_that_is_given_counts_more_than_what_is_stored(feed: Feed) -> None:
+    play(feed, HISTORY, history_page([]))
+    fetched(starts_on="2026-10-15", **{"since.us-east-1": "2026-11-29T23:00:00+00:00"})
+    assert asked_for(feed, HISTORY)[0]["StartTime"] == "2026-10-15T00:00:00Z"
+    with pytest.raises(FileError, match="not_a_date"):
+        fetched(starts_on="15.10.2026")
+
+
 def test_no_more_is_asked_for_than_aws_keeps(feed: Feed) -> None:
     play(feed, HISTORY, history_page([]))
     fetched(**{"since.us-east-1": "2025-01-01T00:00:00Z"})
