@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from .kinds import BY_ROW
 from .names import accelerator_key
-from .rows import AcceleratorRow, PriceRow, Row, RowError, UtilizationRow
+from .rows import AcceleratorRow, AliasRow, MachineTypeRow, PriceRow, Row, RowError, UtilizationRow
 from .text import has_steering
 
 # one USD in other currencies, roughly: only to scale the bounds above
@@ -44,6 +44,8 @@ def check_row(row: Row, known: Known) -> None:
         check_utilization(row)
     elif isinstance(row, AcceleratorRow):
         check_accelerator(row, known)
+    elif isinstance(row, AliasRow | MachineTypeRow):
+        check_slug(row.accelerator, known)
 
 
 def check_text(row: Row) -> None:
@@ -76,6 +78,12 @@ def check_utilization(row: UtilizationRow) -> None:
     """Refuse a row that measures nothing, and a period that is none."""
     if not (row.period_hours.is_finite() and 0 < row.period_hours <= 744):
         raise RowError("period_hours", row.period_hours, "period_out_of_bounds", "above 0 and at most 744")
+
+
+def check_slug(slug: str, known: Known) -> None:
+    """Refuse a name for an accelerator that the table does not hold."""
+    if known.slug_by_key.get(accelerator_key(slug)) != slug:
+        raise RowError("accelerator", slug, "accelerator_unknown", "a slug of the accelerator table")
 
 
 def check_accelerator(row: AcceleratorRow, known: Known) -> None:

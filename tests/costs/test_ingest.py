@@ -15,6 +15,7 @@ from costs.kinds import ALL, Kind
 from costs.ledger import verify
 from costs.models import (
     Accelerator,
+    Alias,
     Batch,
     Commitment,
     IngestRun,
@@ -598,3 +599,27 @@ def test_an_answer_that_nothing_is_held_ends_what_was_held(take: Take) -> None:
     (commitment,) = Commitment.objects.all()
     assert f"{commitment.effective_to:%Y-%m-%d}" == "2026-10-02"
     assert (run.status, run.closed) == ("done", 1)
+
+
+def test_a_spelling_that_somebody_adds_lets_the_same_file_in(take: Take) -> None:
+    text = TWO + "x,1,east,5,USD,Hopper Prime\n"
+    assert take(text).rejected.get().rule == "accelerator_unknown"
+    take("spelling,accelerator,note\nhopper-prime,h100-sxm-80gb,as their sales call it\n", "aliases")
+    assert take(text).status == IngestRun.Status.DONE
+    assert Sku.objects.get(name="x").accelerator.slug == "h100-sxm-80gb"
+
+
+@pytest.mark.parametrize("slug", ["h1000", "H100-SXM-80GB", "h100"])
+def test_a_spelling_of_no_accelerator_of_the_table_is_refused(take: Take, slug: str) -> None:
+    run = take(f"spelling,accelerator,note\nhopper-prime,{slug},\n", "aliases")
+    assert run.rejected.get().rule == "accelerator_unknown"
+    assert not Alias.objects.exists()
+
+
+def test_a_machine_type_of_no_accelerator_of_the_table_is_refused(take: Take) -> None:
+    head = "provider,name,accelerator,accelerator_name,gpu_count,vcpus,memory_gib,quota_on_demand,quota_spot,"
+    run = take(
+        head + "reference,reference_date\naws,p9.48xlarge,x900,X900,8,192,2048,,,AWS,2026-01-01\n",
+        "machine_types",
+    )
+    assert run.rejected.get().rule == "accelerator_unknown"
