@@ -226,3 +226,30 @@ def test_a_later_deadline_is_met_by_no_fewer_on_spot_alone_and_never_needs_more_
     assert np.all(loose.alone_in_time >= tight.alone_in_time[:count])
     assert np.all(loose.on_demand_hours <= tight.on_demand_hours[:count])
     assert np.all(tight.in_time)
+
+
+@pytest.mark.shared
+def test_a_mean_that_promises_the_deadline_is_wrong_for_a_third_of_the_starts(shared: Path) -> None:
+    """A day of work by a day and a half, in a zone with capacity for three quarters of 45 days of 2023.
+
+    Ticks are 195 seconds: 443 of work, 665 to the deadline, 4 for a restart, a start every 20.
+    """
+    path = (
+        shared / "data/spot/skypilot_spot_traces/availability/1-node/aws-02-15-2023/us-east-2a_v100_1.json.gz"
+    )
+    up = json.loads(gzip.decompress(path.read_bytes()))["data"]
+    work, deadline, restart, every = 443, 665, 4, 20
+    in_time = []
+    for start in range(0, len(up) - deadline + 1, every):
+        done, waiting = 0, restart
+        for tick in up[start : start + deadline]:
+            waiting = restart if not tick else max(waiting - 1, -1)
+            done += bool(tick) and waiting < 0
+        in_time.append(done >= work)
+    tick_hours = 195 / 3600
+    job = DeadlineJob(work * tick_hours, deadline * tick_hours, restart * tick_hours)
+    found = replay(recorded(path), job, every_hours=every * tick_hours)
+    assert found.alone_in_time.tolist() == in_time
+    assert work / availability(recorded(path)).share < deadline  # the mean says yes
+    assert round(found.share_alone_in_time, 2) == 0.63
+    assert found.share_in_time == 1.0
