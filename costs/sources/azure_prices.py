@@ -78,8 +78,13 @@ _PLAN: dict[int, Term] = {1: "compute_plan_1y", 3: "compute_plan_3y"}
 
 
 def looks_like(head: str, name: str) -> bool:
-    """Return whether the text begins like an answer of the Retail Prices API."""
-    return head.lstrip()[:1] in ("{", "[") and '"Items"' in head and '"armRegionName"' in head
+    """Return whether the text begins like an answer of the Retail Prices API.
+
+    A list of machine sizes is taken for one: it is refused with the reason why it has no prices.
+    """
+    is_answer = '"Items"' in head and '"armRegionName"' in head
+    is_sizes = '"resourceType"' in head and '"locationInfo"' in head and '"virtualMachines"' in head
+    return head.lstrip()[:1] in ("{", "[") and (is_answer or is_sizes)
 
 
 def read(

@@ -337,6 +337,8 @@ def test_its_files_are_recognised() -> None:
     for name, module in SOURCES.items():
         if name != "azure_prices" and hasattr(module, "looks_like"):
             assert not any(module.looks_like(head, NAME) for head in heads), name
+    sizes = '{"value": [{"name": "Standard_D2s_v3", "resourceType": "virtualMachines", "locationInfo": []}]}'
+    assert azure_prices.looks_like(sizes, NAME)  # which then says why it holds no prices
     others = ('{"value": [{"name": "Standard_D2s_v3"}]}', "armRegionName,Items\n", '{"Items": []}')
     assert not any(azure_prices.looks_like(other, NAME) for other in others)
 
