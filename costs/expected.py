@@ -89,20 +89,19 @@ def said_of(kind: type, payload: dict[str, Any]) -> tuple[Any, ...]:
     return tuple(value for name, value in payload.items() if name not in left_out)
 
 
-def steps_of(series: Series, *, gaps: bool) -> dict[datetime, bytes]:
+def steps_of(series: Series) -> dict[datetime, bytes]:
     """Return the change points of a series by their start: digest of value, last sight and gap."""
-    spans = _united(series.watched) if gaps else [(min(series.observed), max(series.observed))]
     found: dict[datetime, bytes] = {}
-    for begin, end in spans:
+    for begin, end in _united(series.watched):
         moments = sorted(at for at in series.observed if begin <= at <= end)
         starts = [at for i, at in enumerate(moments) if not i or _differs(series, moments[i - 1], at)]
         for start, later in zip(starts, [*starts[1:], None], strict=True):
             last = max(at for at in moments if at >= start and (later is None or at < later))
-            found[start] = step_digest(series.observed[start], last, start == begin if gaps else None)
+            found[start] = step_digest(series.observed[start], last, start == begin)
     return found
 
 
-def step_digest(said: tuple[Any, ...], last: datetime, follows_gap: bool | None) -> bytes:
+def step_digest(said: tuple[Any, ...], last: datetime, follows_gap: bool) -> bytes:
     return sha256(json.encode([said, last.isoformat(), follows_gap])).digest()
 
 

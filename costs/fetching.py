@@ -5,7 +5,7 @@ takes the job over asks only for the pieces that are missing.
 """
 
 from collections.abc import Iterable, Iterator
-from datetime import UTC
+from datetime import UTC, datetime, timedelta
 from types import ModuleType
 
 from django.db import InterfaceError, OperationalError
@@ -23,6 +23,8 @@ from .text import printable
 
 # not the file's fault: the job goes on later, or with another worker
 PASSING = (LeaseLost, HandedBack, TryAgain, OperationalError, InterfaceError, OSError)
+
+GONE_AFTER = timedelta(days=30)  # without a sight of it
 
 
 def files_of(claim: Claim, source: ModuleType) -> list[tuple[RawObject, str]]:
@@ -73,9 +75,20 @@ def _fetch(claim: Claim, source: ModuleType) -> list[tuple[str, str]]:
 
 
 def _since(source: ModuleType) -> dict[str, str]:
-    """Return up to when each scope of an incremental source is known, as parameters for its fetch."""
+    """Return up to when each scope of an incremental source is known, as parameters for its fetch.
+
+    A scope holds many series, and a file may have brought one of them alone: what counts is the one that is
+    known least far, less those that nobody has seen for so long that they are gone.
+    """
     if not getattr(source, "INCREMENTAL", False):
         return {}
-    rows = TABLES[BY_NAME[source.KIND].row]._default_manager.filter(source=source.NAME)
-    newest = rows.values_list("scope").annotate(last=Max("last_seen_at"))
-    return {f"since.{scope}": last.astimezone(UTC).isoformat() for scope, last in newest}
+    kind = BY_NAME[source.KIND]
+    rows = TABLES[kind.row]._default_manager.filter(source=source.NAME)
+    newest: dict[str, list[datetime]] = {}
+    for scope, *_, last in rows.values_list("scope", *kind.key).annotate(last=Max("last_seen_at")):
+        newest.setdefault(scope, []).append(last)
+    found = {}
+    for scope, moments in newest.items():
+        alive = [moment for moment in moments if moment >= max(moments) - GONE_AFTER]
+        found[f"since.{scope}"] = min(alive).astimezone(UTC).isoformat()
+    return found

@@ -83,8 +83,8 @@ def _price_steps(kind: Kind, histories: list[str]) -> Iterator[Row]:
     names, columns = _columns(kind)
     model = DATED[kind.row].model
     rows = model._default_manager.filter(source__in=histories)
-    own = ("source", "scope", "effective_from", "as_of")
-    for source, scope, starts, seen, *rest in rows.values_list(*own, *columns).iterator():
+    own = ("source", "scope", "effective_from", "as_of", "follows_gap")
+    for source, scope, starts, seen, gap, *rest in rows.values_list(*own, *columns).iterator():
         payload = _payload(kind, names, tuple(rest))
         key = (source, scope, *key_of(kind.row, payload), starts.isoformat())
-        yield (source, scope), key, step_digest(said_of(kind.row, payload), seen, None)
+        yield (source, scope), key, step_digest(said_of(kind.row, payload), seen, gap)

@@ -1,7 +1,8 @@
 """Write observations of step functions: change points are kept, and loading order does not matter.
 
-Spot prices and capacity lie in tables of their own, with the gaps in which nobody watched. Price histories
-lie with the other prices: each holds until the next one, and `as_of` is when it was last seen.
+Each step has the mark of a gap where nobody watched before it: equal values on both sides of a gap stay two
+steps, or the order in which files come would matter. Price histories lie with the other prices: each holds
+until the next one, and `as_of` is when it was last seen.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -41,7 +42,7 @@ class StepTable:
     value: tuple[str, ...]  # columns that hold the value
     starts: str
     seen: str
-    gap: str  # "" where the table knows no gaps
+    gap: str
     ends: str  # "" where the end of a step is the start of the next
     resolve: Resolve
 
@@ -62,7 +63,7 @@ def _of_prices() -> StepTable:
     dated = DATED[PriceRow]
     return StepTable(
         PriceRow, dated.model, dated.lookups, dated.own, (*dated.said, *dated.noted), "effective_from",
-        "as_of", "", "effective_to", dated.resolve,
+        "as_of", "follows_gap", "effective_to", dated.resolve,
     )  # fmt: skip
 
 
@@ -105,7 +106,7 @@ def stored_steps(
 ) -> dict[Key, dict[datetime, Stored]]:
     """Return the change points of a scope by series and start."""
     many, width = len(table.lookups), len(table.value)
-    extra = [name for name in (table.gap, table.ends) if name]
+    extra = [table.gap, *filter(None, (table.ends,))]
     columns = (*table.lookups, *table.value, table.starts, table.seen, "batch_id", "line", "pk", *extra)
     found: dict[Key, dict[datetime, Stored]] = {}
     rows = table.model._default_manager.filter(source=source, scope=scope).order_by(table.starts)
@@ -115,8 +116,7 @@ def stored_steps(
             continue
         starts, seen, batch, line, pk, *rest = row[many + width :]
         of_series = found.setdefault(key, {})
-        follows_gap = rest[0] if table.gap else not of_series
-        run = Run(row[many : many + width], starts, seen, follows_gap, (batch, line))
+        run = Run(row[many : many + width], starts, seen, rest[0], (batch, line))
         of_series[starts] = Stored(pk, run, rest[-1] if table.ends else None)
     return found
 
@@ -133,7 +133,7 @@ class _Writing:
 
     def series(self, key: Key, stored: Mapping[datetime, Stored], observed: Sequence[Seen]) -> Counts:
         known = [each.run for each in stored.values()]
-        merged = merge(known, observed, gaps=bool(self.table.gap))
+        merged = merge(known, observed, gaps=True)
         added = changed = 0
         starts = [run.starts_at for run in merged[1:]]
         for run, later in zip(merged, [*starts, None], strict=True):
@@ -150,14 +150,13 @@ class _Writing:
         return Counts(added=added, changed=changed, unchanged=len(observed) - added, closed=len(gone))
 
     def _moving(self, run: Run, end: datetime | None) -> tuple[Any, ...]:
-        gap = (run.follows_gap,) if self.table.gap else ()
         ends = (end,) if self.table.ends else ()
         value: tuple[Any, ...] = run.value  # type: ignore[assignment] # as write_steps made it
-        return (*value, run.last_seen_at, *run.tag, *gap, *ends)
+        return (*value, run.last_seen_at, *run.tag, run.follows_gap, *ends)
 
     def apply(self, sample: Mapping[Key, Values], known: Known) -> None:
         table, model = self.table, self.table.model
-        moving = (*table.value, table.seen, "batch_id", "line", *filter(None, (table.gap, table.ends)))
+        moving = (*table.value, table.seen, "batch_id", "line", table.gap, *filter(None, (table.ends,)))
         for start in range(0, len(self.voids), DELETE_CHUNK):
             model._default_manager.filter(pk__in=self.voids[start : start + DELETE_CHUNK]).delete()
         # ends before openings: only one price of a key may be without an end

@@ -110,6 +110,8 @@ class Price(models.Model):
     effective_to = models.DateTimeField(null=True)
     # the newest date of which a source stated this price: of its file, or of the row where it has one
     as_of = models.DateTimeField()
+    # of a price history: nobody watched between the last sight of the price before and this one
+    follows_gap = models.BooleanField(default=False, db_default=False)
     reference = models.CharField(max_length=400, blank=True)  # the row's own source, where it names one
     batch = models.ForeignKey(Batch, on_delete=models.PROTECT, related_name="prices")  # that brought it
     line = models.PositiveBigIntegerField()  # in that batch's file

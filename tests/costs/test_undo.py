@@ -96,8 +96,8 @@ def test_an_accelerator_that_prices_need_stays_and_the_reason_is_said(take: Take
 
 def test_a_history_is_taken_back_as_a_whole(take: Take, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fake_prices, "MODE", "history")
-    take("as_of\na,8,east,9,USD,H100,2025-01-01\na,8,east,9,USD,H100,2025-01-09\n", name="one.csv")
-    run = take("as_of\na,8,east,7,USD,H100,2025-01-05\na,8,east,9,USD,H100,2025-01-09\n", name="two.csv")
+    take("as_of\na,8,east,29,USD,H100,2025-01-01\na,8,east,29,USD,H100,2025-01-09\n", name="one.csv")
+    run = take("as_of\na,8,east,27,USD,H100,2025-01-05\na,8,east,29,USD,H100,2025-01-09\n", name="two.csv")
     assert len(history("a")) == 3
     undo(run)
-    assert history("a") == [("9", "2025-01-01", None)]
+    assert history("a") == [("29", "2025-01-01", None)]
