@@ -148,7 +148,7 @@ def _decide(
 ) -> Sequence[QuarantinedFact]:
     if not note.strip():
         raise Undecidable("write a note: why is this right")
-    rows = QuarantinedFact.objects.select_for_update().filter(pk__in=ids)
+    rows = QuarantinedFact.objects.select_for_update(of=("self",)).filter(pk__in=ids)
     facts = list(rows.select_related("run__raw", "run__job").order_by("pk"))
     if len(facts) != len(set(ids)):
         raise Undecidable("some of these are no longer there")
