@@ -1,5 +1,6 @@
 """What every page gets besides its own values. All of it lazy: an error page must not ask the database."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -64,7 +65,7 @@ _NAVIGATION = (
 def page(request: HttpRequest) -> dict[str, Any]:
     return {
         "navigation": SimpleLazyObject(partial(_navigation, request.path)),
-        "side_foot": SimpleLazyObject(_side_foot),
+        "side_foot": SimpleLazyObject(side_foot),
         "plotly_style_ids": SimpleLazyObject(plotly_style_ids),
         "print_view": PRINT in request.GET.getlist("view"),
     }
@@ -80,8 +81,10 @@ def _entry(path: str, title: str, icon: str, route: str) -> Entry:
     return Entry(title, icon, href, is_current)
 
 
-def _side_foot() -> SideFoot:
-    sources = [source for source in runs.freshness(timezone.now()) if source.state != "never"]
+def side_foot(rows: Sequence[runs.Freshness] | None = None) -> SideFoot:
+    """Return the foot; a page that has asked how fresh the sources are hands its rows on."""
+    asked = runs.freshness(timezone.now()) if rows is None else rows
+    sources = [source for source in asked if source.state != "never"]
     late = [source for source in sources if source.state != "fresh"]
     return SideFoot(
         fresh=len(sources) - len(late),

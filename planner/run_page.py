@@ -7,14 +7,19 @@ from typing import Any
 
 from django.core.paginator import Paginator
 
-from costs.models import IngestRun, Job, RejectedRow
-from costs.queries import runs
+from costs.models import Batch, IngestRun, Job, QuarantinedFact, RejectedRow
+from costs.queries import quarantine, runs
+from costs.queries.quarantine import ANY
 from costs.sources import SOURCES
 from planner.params import shortened
+from planner.quarantine_page import in_rules, lines
+from planner.source_words import title_of
 
 # after this long without a worker the page says so
 PATIENCE = timedelta(seconds=15)
 ROWS_PER_PAGE = 50
+SHOWN_HELD = 20
+SOONEST = timedelta(seconds=3)  # before that the rate of a run says nothing
 PHASES = {
     "": "waiting for a worker",
     "fetch": "fetching",
@@ -22,6 +27,7 @@ PHASES = {
     "check": "checking",
     "publish": "publishing",
 }
+UNDO_PHASES = PHASES | {"stage": "reading the files that stay", "publish": "taking it back"}
 TONES = {
     "queued": "",
     "running": "info",
@@ -31,6 +37,7 @@ TONES = {
     "partial": "warn",
     "failed": "bad",
     "cancelled": "warn",
+    "undone": "warn",
 }
 WORDS = {
     "queued": "queued",
@@ -41,6 +48,7 @@ WORDS = {
     "partial": "partly taken",
     "failed": "failed",
     "cancelled": "cancelled",
+    "undone": "taken back",
 }
 
 
@@ -62,7 +70,9 @@ def progress(job: Job, run: IngestRun | None, now: datetime) -> Progress:
             note = f"Attempt {job.attempts} stopped: {job.message}. It is tried again."
         return Progress(None, PHASES[""], note)
     share = min(1.0, job.done_units / job.total_units) if job.total_units else None
-    return Progress(share, f"{PHASES.get(job.phase, job.phase)}: {_amount(job, run, share)}", "")
+    phases = UNDO_PHASES if job.kind == "undo" else PHASES
+    text = f"{phases.get(job.phase, job.phase)}: {_amount(job, run, share)}{_pace(job, run, share, now)}"
+    return Progress(share, text, "")
 
 
 def _amount(job: Job, run: IngestRun | None, share: float | None) -> str:
@@ -75,6 +85,29 @@ def _amount(job: Job, run: IngestRun | None, share: float | None) -> str:
     if run is not None:
         return f"{run.facts:,} rows"
     return f"{job.done_units:,} of {job.total_units:,}" if job.total_units else "in work"
+
+
+def _pace(job: Job, run: IngestRun | None, share: float | None, now: datetime) -> str:
+    """Return lines a second and the time left, where a first attempt has read for long enough to tell."""
+    passed = now - run.started_at if run is not None else timedelta(0)
+    if run is None or job.phase != "stage" or job.attempts > 1 or passed < SOONEST or not run.lines_read:
+        return ""
+    rate = f", {run.lines_read / passed.total_seconds():,.0f} a second"
+    return f"{rate}, about {seconds(passed * (1 / share - 1))} left" if share else rate
+
+
+def seconds(span: timedelta) -> str:
+    """Return how long something took.
+
+    >>> seconds(timedelta(seconds=3.21)), seconds(timedelta(seconds=75)), seconds(timedelta(hours=3))
+    ('3.2 s', '1 min 15 s', '3 h 0 min')
+    """
+    whole = round(span.total_seconds())
+    if whole < 10:
+        return f"{max(span.total_seconds(), 0):.1f} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s" if whole >= 60 else f"{whole} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
 def state(status: str) -> dict[str, str]:
@@ -98,20 +131,74 @@ def context(
         "state": state(status),
         "progress": None if ended else progress(job, run, now),
         "title": title(job),
+        "known_source": _known_source(job, run),
         "counts": counts(run) if run else [],
+        "took": seconds(run.finished_at - run.started_at) if run and run.finished_at else "",
         "error": error_facts(run) if run else [],
         "rejected": paginator.get_page(page),
         "rejected_by_rule": sorted((run.rejected_by_rule if run else {}).items()),
         "is_price": run is not None and _kind(run.source) == "prices",
+        **held(run if ended else None),
+        **undo(job, run if ended else None),
     }
+
+
+def held(run: IngestRun | None) -> dict[str, Any]:
+    """Return the facts that an ended run holds back: the first of them, and how many of each rule."""
+    if run is None or not (run.lines_quarantined or run.quarantined.exists()):
+        return {"held_groups": [], "held_count": 0}
+    facts = quarantine.held_facts(status=ANY, run=run.pk)
+    rules = quarantine.rules_of(facts)
+    return {
+        "held_groups": in_rules(lines(facts[:SHOWN_HELD]), rules),
+        "held_count": sum(rule.records for rule in rules),
+        "held_rows": sum(rule.rows for rule in rules),
+        "held_waits": facts.filter(status=QuarantinedFact.Status.OPEN).exists(),
+        "held_shown": SHOWN_HELD,
+    }
+
+
+def undo(job: Job, run: IngestRun | None) -> dict[str, Any]:
+    """Return whether a run can be taken back, is being, or was, and by whom."""
+    if job.kind == "undo":
+        return {"undoes": IngestRun.objects.filter(pk=job.params.get("run")).first()}
+    if run is None:
+        return {}
+    if run.status == IngestRun.Status.UNDONE:
+        gone = Batch.objects.filter(run=run).exclude(undone_at=None).order_by("pk").last()
+        return {"undone": gone}
+    if run.status not in quarantine.TAKEN:
+        return {}
+    standing = list(runs.standing_batches(run))
+    return {
+        "undo_job": open_undo(run),
+        "standing": {
+            "scopes": len(standing),
+            "rows": sum(batch.rows for batch in standing),
+        }
+        if standing
+        else None,
+    }
+
+
+def open_undo(run: IngestRun) -> Job | None:
+    """Return the job that takes a run back, while it waits or runs."""
+    undoing = Job.objects.filter(kind="undo", params__run=run.pk)
+    return undoing.exclude(status__in=Job.TERMINAL).order_by("pk").first()
 
 
 def title(job: Job) -> str:
     """Return what a job is about."""
+    if job.kind == "undo":
+        return f"Taking back run {job.params.get('run')}"
     name = job.params.get("source", "")
-    source = SOURCES.get(name)
-    words = source.TITLE if source else name or "Sample data"
+    words = title_of(name) if name else "Sample data"
     return f"{words}: check of a file" if job.kind == "preview" else words
+
+
+def _known_source(job: Job, run: IngestRun | None) -> str:
+    name = run.source if run else str(job.params.get("source", ""))
+    return name if name in SOURCES else ""
 
 
 def counts(run: IngestRun) -> list[tuple[str, int]]:
@@ -121,6 +208,8 @@ def counts(run: IngestRun) -> list[tuple[str, int]]:
         ("lines kept", run.lines_kept),
         ("lines not taken", run.lines_rejected),
     ]
+    if run.lines_quarantined:
+        always.append(("lines in quarantine", run.lines_quarantined))
     if run.status in {IngestRun.Status.FAILED, IngestRun.Status.DUPLICATE, IngestRun.Status.CANCELLED}:
         return always
     rows = [

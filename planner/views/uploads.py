@@ -11,24 +11,25 @@ from django.views.decorators.http import require_POST
 
 from costs import jobs, raw
 from costs.models import IngestRun, Job
-from costs.queries import runs
 from costs.sources import SOURCES
 from costs.text import printable
 from planner import params, run_page
-from planner.forms.uploads import UploadForm, parameters, too_large, uploadable
+from planner.forms.uploads import AUTO, UploadForm, choices, too_large, uploadable
 from planner.fragments import page_or_fragment
 from planner.permissions import planner_required
-
-SHOWN_ERRORS = 20
+from planner.source_words import about, by_area, param_hint, param_label, parameters, title_of
 
 
 @planner_required
 def upload(request: HttpRequest) -> HttpResponse:
     """Take the file and queue its check; nothing is parsed here."""
     now = timezone.now()
-    known = params.unknown_parameters(request, ("source",))
-    first = request.GET.get("source", "")
-    form = UploadForm(initial={"source": first if first in SOURCES else ""})
+    notices = params.ignored_notice(params.unknown_parameters(request, ("source",)))
+    chosen = request.GET.get("source", AUTO)
+    if chosen and chosen not in uploadable():
+        notices.append(f"No source “{params.shortened(chosen)}” takes files: ignored.")
+        chosen = AUTO
+    form = UploadForm(chosen=chosen)
     status = 200
     if request.method == "POST":
         form = UploadForm(request.POST, request.FILES)
@@ -40,13 +41,21 @@ def upload(request: HttpRequest) -> HttpResponse:
                 return redirect("upload_preview", _enqueue_check(request, form, now).pk)
             except OSError as error:
                 form.add_error("file", f"It could not be stored ({error.strerror}); nothing has changed.")
-        status = 422
-    context = {
+        status, chosen = 422, form.data.get("source", AUTO)
+    return render(request, "planner/upload.html", _context(form, chosen, notices), status=status)
+
+
+def _context(form: UploadForm, chosen: str, notices: list[str]) -> dict[str, Any]:
+    source = SOURCES.get(chosen)
+    return {
         "form": form,
-        "layouts": [_layout(name, title) for name, title in uploadable()],
-        "notices": params.ignored_notice(known),
+        "chosen": chosen if source else AUTO,
+        "choices": choices(),
+        "candidates": [(name, SOURCES[name].TITLE) for name in form.candidates],
+        "layout": _layout(chosen) if source else None,
+        "areas": [] if source else _layouts(),
+        "notices": notices,
     }
-    return render(request, "planner/upload.html", context, status=status)
 
 
 def _enqueue_check(request: HttpRequest, form: UploadForm, now: Any) -> Job:
@@ -63,14 +72,19 @@ def _enqueue_check(request: HttpRequest, form: UploadForm, now: Any) -> Job:
     return jobs.enqueue("preview", work, key=key, requested_by=request.user.get_username(), now=now)
 
 
-def _layout(name: str, title: str) -> dict[str, Any]:
+def _layouts() -> list[tuple[str, list[dict[str, Any]]]]:
+    return [(area, [_layout(name) for name in names]) for area, names in by_area(uploadable())]
+
+
+def _layout(name: str) -> dict[str, Any]:
     source = SOURCES[name]
     return {
         "name": name,
-        "title": title,
+        "title": source.TITLE,
+        "about": about(source),
         "suffixes": ", ".join(source.SUFFIXES),
         "template": source.TEMPLATE,
-        "params": parameters(source),
+        "params": [(each, param_label(each), param_hint(each)) for each in parameters(source, of_file=True)],
     }
 
 
@@ -83,9 +97,10 @@ def upload_preview(request: HttpRequest, pk: int) -> HttpResponse:
     context = run_page.context(job, run, [], timezone.now(), page)
     context |= {
         "poll": request.path,
+        "source_title": title_of(job.params["source"]),
+        "told": sorted(job.params["params"].items()),
         "sample": run_page.sample_table(run) if run else {},
         "may_import": _may_import(run),
-        "first_wrong": runs.rejected_rows(run)[:SHOWN_ERRORS] if run else [],
         "imported": Job.objects.filter(key=_import_key(job)).first(),
         "notices": params.ignored_notice(params.unknown_parameters(request, ("page",))),
     }

@@ -9,7 +9,8 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from costs import jobs
-from costs.models import IngestRun, Job
+from costs.models import Alias, IngestRun, Job
+from costs.sources import SOURCES, utilization_csv
 
 from .conftest import Take
 from .tables import current_prices
@@ -97,6 +98,83 @@ def test_ctrl_c_ends_the_job_so_that_no_worker_goes_on_with_it(
         ingest("fake_prices", f"--file={files / 'sound.csv'}")
     run = IngestRun.objects.get(source="fake_prices")
     assert (run.status, run.job.status) == (IngestRun.Status.CANCELLED, Job.Status.CANCELLED)
+
+
+USE = utilization_csv.TEMPLATE.splitlines()[0] + "\n2026-11-29T01:00:00Z,main,training,H100,64,60,55,8,\n"
+NAMES = "spelling,accelerator,note\nHopper 8-way,h100-sxm-80gb,\n"
+
+
+@pytest.fixture
+def known_files(db: None, tmp_path: Path) -> Path:
+    """A folder with files that say themselves what they are, and two that do not."""
+    ingest("accelerators")
+    (tmp_path / "names.csv").write_text(NAMES)
+    (tmp_path / "use.csv").write_text(USE)
+    (tmp_path / "odd.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "page.csv").write_text("<html>")
+    return tmp_path
+
+
+def test_auto_reads_each_file_as_what_its_first_lines_say(known_files: Path) -> None:
+    told = ingest("auto", f"--file={known_files / 'names.csv'}", f"--file={known_files / 'use.csv'}")
+    assert told.splitlines() == [
+        "names.csv: read as aliases",
+        "names.csv: done: 1 lines kept of 1; 1 added",
+        "use.csv: read as utilization_csv",
+        "use.csv: done: 1 lines kept of 1; 1 added",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("odd.csv", r"odd\.csv: not recognised; expected a file in the layout of one of the sources"),
+        ("page.csv", r"page\.csv: html instead of data; expected the data themselves"),
+    ],
+)
+def test_auto_takes_the_others_and_ends_with_why_one_was_not_recognised(
+    known_files: Path, name: str, why: str
+) -> None:
+    with pytest.raises(CommandError, match=why):
+        ingest("auto", f"--file={known_files / name}", f"--file={known_files / 'names.csv'}")
+    assert Alias.objects.count() == 1
+
+
+def test_auto_names_the_sources_where_a_file_may_be_of_two(
+    known_files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(SOURCES["skypilot"], "looks_like", lambda head, name: True)
+    with pytest.raises(CommandError, match="several sources: it may be aliases, skypilot"):
+        ingest("auto", f"--file={known_files / 'names.csv'}")
+    assert not Alias.objects.exists()
+
+
+def test_auto_refuses_a_parameter_that_the_files_source_does_not_have(known_files: Path) -> None:
+    with pytest.raises(CommandError, match="aliases has no parameter cluster"):
+        ingest("auto", f"--file={known_files / 'names.csv'}", "--param=cluster=a")
+
+
+def test_auto_without_a_file_asks_for_one(db: None) -> None:
+    with pytest.raises(CommandError, match="at least one file"):
+        ingest("auto")
+
+
+def test_a_file_of_which_no_line_could_be_taken_ends_the_command_with_its_reason(files: Path) -> None:
+    (files / "wrong.csv").write_text("as_of 2026-01-02\na,8,east,abc\n")
+    with pytest.raises(CommandError, match=r"wrong\.csv: 0 lines kept of 1, 1 wrong: line 2, column price"):
+        ingest("fake_prices", f"--file={files / 'wrong.csv'}", f"--file={files / 'sound.csv'}")
+    assert len(current_prices()) == 2
+
+
+def test_a_file_that_is_held_as_a_whole_ends_the_command_with_its_reason(files: Path) -> None:
+    (files / "held.csv").write_text("as_of 2026-01-02\na,8,east,0\n")
+    with pytest.raises(CommandError, match="1 held in quarantine"):
+        ingest("fake_prices", f"--file={files / 'held.csv'}")
+
+
+def test_a_file_of_lines_that_are_not_ours_is_no_failure(files: Path) -> None:
+    (files / "cpus.csv").write_text("as_of 2026-01-02\na,0,east,1\n")
+    assert "1 without an accelerator" in ingest("fake_prices", f"--file={files / 'cpus.csv'}")
 
 
 @pytest.mark.django_db(transaction=True)
