@@ -67,13 +67,13 @@ class Judge:
                 raise RowError(
                     self.moment, getattr(row, self.moment), "time_in_future", "a moment that is past"
                 )
-        for fact in facts:
-            self._check_agreement(fact)
+        said = [(self._short(fact), row_digest(self.kind, fact[2])) for fact in facts]
+        for fact, (short, says) in zip(facts, said, strict=True):
+            self._check_agreement(fact, short, says)
         fresh = []
-        for fact in facts:
-            short = self._short(fact)
+        for fact, (short, says) in zip(facts, said, strict=True):
             if short not in self.stated:
-                self.stated[short] = (fact[1], row_digest(self.kind, fact[2]))
+                self.stated[short] = (fact[1], says)
                 fresh.append(fact)
         if not fresh:
             raise OutOfScope("repeated_line", expected="each fact once: an earlier line says the same")
@@ -109,8 +109,7 @@ class Judge:
         scope, key = self.key(fact)
         return fact_digest(self.source.NAME, scope, key, said)
 
-    def _check_agreement(self, fact: Fact) -> None:
-        short, says = self._short(fact), row_digest(self.kind, fact[2])
+    def _check_agreement(self, fact: Fact, short: bytes, says: bytes) -> None:
         line, said = self.stated.get(short, (0, says))
         if said == says:
             return
