@@ -1,27 +1,28 @@
 """The bulk CSV layout of the AWS price list: five lines about the file, the header on line 6, then rates.
 
 The file has gigabytes and millions of lines, of which few are about accelerators. Only those are taken
-apart; the others are looked through for a few words, which is several times faster.
+apart, and of lines in a row that say the same of one product only the first.
 """
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from operator import itemgetter
 from typing import BinaryIO
 
-import msgspec
+from costs.rows import FileError, RawLine
 
-from costs.rows import FileError, OutOfScope, RawLine, RowError
-
-from .aws_filters import OFFER, RULE, check_product
-from .aws_json import NEEDLES, TERMS, Offer, published_at
-from .aws_terms import Dimension, OfferTerm, is_standard
+from .aws_filters import OFFER, RULE, is_ours
+from .aws_json import FREE_TIER, TERMS, Offer, published_at
+from .aws_labels import labels_in
+from .aws_sieve import Sieve, Stretch, check_line
+from .aws_terms import Dimension, OfferTerm, encode_terms
+from .aws_terms_joined import Half, joined
 from .byte_stream import Limits, blocks_of_text
-from .csv_file import FIELD_COUNT, RESERVED, check_header, decode, text_lines
+from .csv_file import FIELD_COUNT, check_header, decode, text_lines
 
-# the line whose price this line's amount went into
-JOINED = RESERVED + "joined"
-
-_PREAMBLE = ("FormatVersion", "Disclaimer", "Publication Date", "Version", "OfferCode")
+PREAMBLE = ("FormatVersion", "Disclaimer", "Publication Date", "Version", "OfferCode")
+_FIRST_ROW = 7
+_MACHINE = b',"Compute Instance'  # the family of a product, behind a comma, as no text within a field is
 _REQUIRED = (
     *("SKU", "OfferTermCode", "RateCode", "TermType", "EffectiveDate", "Unit", "PricePerUnit", "Currency"),
     *("Product Family", "serviceCode", "usageType", "operation"),
@@ -54,23 +55,23 @@ _ATTRIBUTES = {
     "Pre Installed S/W": "preInstalledSw",
     "Region Code": "regionCode",
 }
-_MOST_HELD = 200_000  # halves of reserved terms that wait for the other half
-
 _Row = dict[str, str]
+_Header = tuple[str, ...]
 
 
-def _record(line: bytes, number: int) -> list[str]:
+def record_of(line: bytes, number: int) -> list[str]:
+    """Return the fields of one line."""
     try:
         return next(csv.reader([decode(line, number)], strict=True), [])
     except csv.Error as error:
         raise FileError("csv_broken", "one well-formed CSV record", line=number, value=str(error)) from error
 
 
-def _preamble(lines: Iterator[bytes]) -> _Row:
+def preamble(lines: Iterator[bytes]) -> _Row:
     """Return the five lines about the file."""
     found = {}
-    for number, name in enumerate(_PREAMBLE, 1):
-        record = _record(next(lines, b""), number)
+    for number, name in enumerate(PREAMBLE, 1):
+        record = record_of(next(lines, b""), number)
         if len(record) != 2 or record[0] != name:
             raise FileError(
                 "preamble_missing",
@@ -79,120 +80,125 @@ def _preamble(lines: Iterator[bytes]) -> _Row:
                 value=", ".join(record),
             )
         found[name] = record[1]
+    if found["FormatVersion"] != "v1.0":
+        raise FileError("format_unknown", "v1.0", line=1, value=found["FormatVersion"])
     return found
 
 
-def _checked(lines: Iterator[bytes], columns: int, limits: Limits) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines under the header; refuse a file that was cut in the middle of its last line."""
-    number, line = 6, b""
-    for number, line in enumerate(lines, 7):
-        if number > limits.rows:
-            raise FileError("too_many_rows", f"at most {limits.rows:,} lines", line=number)
-        if line.count(b'"') % 2:
-            raise FileError("csv_broken", "closed quotes", line=number)
-        yield number, line
-    last = _record(line, number)
+def blocks_behind(blocks: Iterable[bytes], size: int) -> Iterator[bytes]:
+    """Yield the blocks without their first `size` bytes."""
+    for block in blocks:
+        if size < len(block):
+            yield block[size:] if size else block
+        size = max(0, size - len(block))
+
+
+def check_last(sieve: Sieve, columns: int) -> None:
+    """Refuse a file that was cut in the middle of its last line."""
+    number, line = sieve.last
+    check_line(line, number)
+    last = record_of(line, number)
     if last and len(last) != columns:
         raise FileError("file_truncated", f"{columns} fields on the last line", line=number, value=len(last))
 
 
-def _row_line(number: int, record: list[str], header: tuple[str, ...]) -> RawLine:
-    row = dict(zip(header, record, strict=False))
-    if len(record) != len(header):
-        return RawLine(number, {**row, FIELD_COUNT: f"{len(record)}, header {len(header)}"})
-    term = OfferTerm(
-        {row["RateCode"]: Dimension(row["Unit"], {row["Currency"]: row["PricePerUnit"]}, "", _begin(row))},
-        row["EffectiveDate"],
-        {name: row[name] for name in ("LeaseContractLength", "PurchaseOption", "OfferingClass") if row[name]},
+def _with_term(product: _Row, row: _Row) -> _Row:
+    dimension = Dimension(
+        row["Unit"], {row["Currency"]: row["PricePerUnit"]}, "", row.get("StartingRange", "") or "0"
     )
-    return _with_terms(number, row, {row["TermType"]: {row["OfferTermCode"]: term}})
+    attributes = {name: row[name] for name in ("LeaseContractLength", "PurchaseOption", "OfferingClass")}
+    term = OfferTerm(
+        {row["RateCode"]: dimension},
+        row["EffectiveDate"],
+        {name: value for name, value in attributes.items() if value},
+    )
+    return {**product, TERMS: encode_terms({row["TermType"]: {row["OfferTermCode"]: term}})}
 
 
-def _begin(row: _Row) -> str:
-    return row.get("StartingRange", "") or "0"
-
-
-def _with_terms(number: int, row: _Row, terms: dict[str, dict[str, OfferTerm]]) -> RawLine:
-    fields = {name: row[column] for column, name in _ATTRIBUTES.items() if column in row}
-    return RawLine(number, {**fields, TERMS: msgspec.json.encode(terms).decode()})
-
-
-def _half_of(raw: RawLine, record: list[str], header: tuple[str, ...]) -> tuple[str, str] | None:
+def _half_of(row: _Row) -> Half | None:
     """Return the key of a reserved term that this line states one half of, or None."""
-    row = dict(zip(header, record, strict=False))
-    if FIELD_COUNT in raw.fields or row["TermType"] != "Reserved" or row["PurchaseOption"] == "No Upfront":
+    if row["TermType"] != "Reserved" or row["PurchaseOption"] == "No Upfront":
         return None
-    try:
-        check_product(raw.fields, OFFER)
-        standard = is_standard(OfferTerm(termAttributes={"OfferingClass": row["OfferingClass"]}))
-    except (OutOfScope, RowError):
-        return None  # raised again, with its reason, when the line is parsed
-    return (row["SKU"], row["OfferTermCode"]) if standard else None
+    return row["SKU"], row["OfferTermCode"]
 
 
-def _join(first: RawLine, second: RawLine) -> Iterator[RawLine]:
-    """Yield the two halves of a term as one line that has both amounts, and one that was used up."""
-    amounts = {}
-    for raw in (first, second):
-        ((_, terms),) = msgspec.json.decode(raw.fields[TERMS], type=dict[str, dict[str, OfferTerm]]).items()
-        ((code, term),) = terms.items()
-        amounts.update(term.priceDimensions)
-    whole = OfferTerm(amounts, term.effectiveDate, term.termAttributes)
-    text = msgspec.json.encode({"Reserved": {code: whole}}).decode()
-    yield RawLine(first.line, {**first.fields, JOINED: str(second.line)})
-    yield RawLine(second.line, {**second.fields, TERMS: text})
+class _Products:
+    """The lines of products with accelerators, one product after the other."""
+
+    def __init__(self, header: _Header) -> None:
+        self._header = header
+        columns = {name: header.index(column) for column, name in _ATTRIBUTES.items() if column in header}
+        self._names, self._values = tuple(columns), itemgetter(*columns.values())
+
+    def lines(self, product: Stretch) -> Iterator[tuple[RawLine, Half | None]]:
+        """Yield the lines of a product, all together where the first says that it is not ours."""
+        lines = product.text.removesuffix(b"\n").split(b"\n")
+        for number, line in enumerate(lines, product.line):
+            check_line(line, number)
+            left = product.line + len(lines) - number
+            if rule := _other_system(line):
+                yield RawLine(number, {RULE: rule}, left), None
+                return
+            record = record_of(line, number)
+            if len(record) != len(self._header):
+                yield self._odd_line(number, record), None
+                continue
+            fields = dict(zip(self._names, self._values(record), strict=True))
+            if not is_ours(fields):
+                yield RawLine(number, fields, left), None
+                return
+            row = dict(zip(self._header, record, strict=True))
+            yield RawLine(number, _with_term(fields, row)), _half_of(row)
+
+    def _odd_line(self, number: int, record: list[str]) -> RawLine:
+        fields = dict(zip(self._header, record, strict=False))
+        return RawLine(number, {**fields, FIELD_COUNT: f"{len(record)}, header {len(self._header)}"})
 
 
-def _joined(lines: Iterator[tuple[RawLine, tuple[str, str] | None]]) -> Iterator[RawLine]:
-    held: dict[tuple[str, str], RawLine] = {}
-    for raw, key in lines:
-        if key is None:
-            yield raw
-        elif key in held:
-            yield from _join(held.pop(key), raw)
+def _other_system(line: bytes) -> str:
+    """Return the rule by which a machine is set aside that runs something else than Linux, or "".
+
+    Most lines are such. A field that is exactly Linux stands in none of them.
+    """
+    if _MACHINE not in line or b'"Linux"' in line or b",Linux," in line:
+        return ""
+    return "windows" if b'"Windows"' in line else "other_operating_system"
+
+
+def _ec2_lines(sieve: Sieve, header: _Header) -> Iterator[tuple[RawLine, Half | None]]:
+    products, no_accelerator = _Products(header), {RULE: "no_accelerator"}
+    for stretch in sieve:
+        if stretch.text:
+            yield from products.lines(stretch)
         else:
-            held[key] = raw
-            if len(held) > _MOST_HELD:
-                raise FileError(
-                    "terms_incomplete", "both amounts of a reserved term near each other", line=raw.line
-                )
-    yield from held.values()  # one amount only: right for some terms, refused for others when parsed
+            yield RawLine(stretch.line, no_accelerator, stretch.lines), None
+    check_last(sieve, len(header))
 
 
-def _ec2_lines(
-    lines: Iterator[tuple[int, bytes]], header: tuple[str, ...]
-) -> Iterator[tuple[RawLine, tuple[str, str] | None]]:
-    set_aside = {RULE: "no_accelerator"}
-    gpu, asic, trial = NEEDLES  # written out: this is the one loop that runs millions of times
-    for number, line in lines:
-        if gpu in line or asic in line or trial in line:
-            record = _record(line, number)
-            raw = _row_line(number, record, header)
-            yield raw, _half_of(raw, record, header)
-        elif line.strip():
-            yield RawLine(number, set_aside), None
+def _other_lines(sieve: Sieve, columns: int) -> Iterator[RawLine]:
+    for number, lines, _ in sieve:
+        yield RawLine(number, {RULE: "not_ec2"}, lines)
+    check_last(sieve, columns)
 
 
 def read_csv(file: BinaryIO, name: str, limits: Limits) -> Offer:
     """Return the offer, its lines streaming."""
-    lines = text_lines(blocks_of_text(file, name, limits), limits)
-    about = _preamble(lines)
-    if about["FormatVersion"] != "v1.0":
-        raise FileError("format_unknown", "v1.0", line=1, value=about["FormatVersion"])
+    size = 0
+
+    def counted(lines: Iterator[bytes]) -> Iterator[bytes]:
+        nonlocal size
+        for line in lines:
+            size += len(line)
+            yield line
+
+    top = counted(text_lines(blocks_of_text(file, name, limits), limits))
+    about = preamble(top)
     is_ec2 = about["OfferCode"] == OFFER
-    header = check_header(_record(next(lines, b""), 6), _REQUIRED + (_REQUIRED_EC2 if is_ec2 else ()), 6)
-    checked = _checked(lines, len(header), limits)
-    if is_ec2:
-        found = _joined(_ec2_lines(checked, header))
-    else:
-        found = (RawLine(number, {RULE: "not_ec2"}) for number, line in checked if line.strip())
-    return Offer(about["OfferCode"], about["Version"], published_at(about["Publication Date"], 3), found)
-
-
-def check_joined(raw: RawLine) -> None:
-    """Set aside the half of a reserved term whose amount another line carries now."""
-    if JOINED in raw.fields:
-        line = raw.fields[JOINED]
-        raise OutOfScope(
-            "joined_line", "SKU", raw.fields["sku"], f"its amount is part of the price on line {line}"
-        )
+    names = record_of(next(top, b""), _FIRST_ROW - 1)
+    header = check_header(names, _REQUIRED + (_REQUIRED_EC2 if is_ec2 else ()), _FIRST_ROW - 1)
+    published = published_at(about["Publication Date"], 3)
+    labels = labels_in(file, name, header, limits) if is_ec2 else ()  # reads the file, so before `blocks`
+    blocks = blocks_behind(blocks_of_text(file, name, limits), size)
+    sieve = Sieve(blocks, (*labels, FREE_TIER), _FIRST_ROW, limits)
+    lines = joined(_ec2_lines(sieve, header)) if is_ec2 else _other_lines(sieve, len(header))
+    return Offer(about["OfferCode"], about["Version"], published, lines)

@@ -1,5 +1,7 @@
 """What AWS calls things: which accelerator an instance family holds, and regions by their old names."""
 
+from .machines import machine_of
+
 # Instance families, as a price list writes them, that hold what we price. FPGA and media accelerators
 # (f1, f2, vt1) are other families and stay out.
 ACCELERATED_FAMILIES = ("GPU instance", "Machine Learning ASIC Instances")
@@ -45,6 +47,7 @@ ACCELERATOR_BY_FAMILY = {
     "trn3": "Trainium3",
 }
 
+
 # price lists before 2021 give a location without its code
 REGION_BY_LOCATION = {
     "US East (N. Virginia)": "us-east-1",
@@ -77,3 +80,25 @@ REGION_BY_LOCATION = {
     "China (Beijing)": "cn-north-1",
     "China (Ningxia)": "cn-northwest-1",
 }
+
+
+def family_of(machine: str) -> str:
+    """Return the family of a machine type.
+
+    >>> family_of("p6-b200.48xlarge")
+    'p6-b200'
+    """
+    return machine.partition(".")[0]
+
+
+def accelerator_of(machine: str) -> str | None:
+    """Return the name of what a machine type holds, None where no table knows it."""
+    known = ACCELERATOR_BY_FAMILY.get(family_of(machine))
+    if known is None and (found := machine_of("aws", machine)):
+        return found.accelerator_name
+    return known
+
+
+def holds_accelerators(machine: str) -> bool:
+    """Tell whether a machine type is known to hold accelerators that we price."""
+    return accelerator_of(machine) is not None

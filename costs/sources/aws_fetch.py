@@ -1,39 +1,23 @@
-"""Ask AWS for its price list through GetProducts, page by page, and never publish a short answer."""
+"""Ask AWS for prices of single types through GetProducts, page by page, and never publish a short answer."""
 
 import json
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-import boto3
-from botocore.exceptions import ClientError, NoCredentialsError, PartialCredentialsError
-
-from costs.egress import aws_config, guard_client
 from costs.rows import FileError
 
-from .aws_facts import ACCELERATED_FAMILIES
+from .aws_ec2 import REGIONS, asked, client
 from .aws_filters import OFFER
 from .words import words
 
-_ENDPOINT_REGION = "us-east-1"  # the price list of all regions is served from a few
-_REGIONS = "us-east-1,us-east-2,us-west-2,eu-west-1,eu-central-1,ap-northeast-1"
-_MOST_PAGES = 500  # per question; the answer to the widest of them has a few dozen
-# asking again does not help: keys that are missing, wrong or out of date
-_NOT_ALLOWED = frozenset(
-    (
-        *("AccessDenied", "AccessDeniedException", "ExpiredToken", "ExpiredTokenException"),
-        *("InvalidClientTokenId", "InvalidSignatureException", "SignatureDoesNotMatch"),
-        *("UnrecognizedClientException", "IncompleteSignature"),
-    )
+RIGHT = "pricing:GetProducts"
+NEEDS = (
+    f"AWS keys with the right {RIGHT}, for the prices of single instance types; whole regions need no keys"
 )
+_ENDPOINT_REGION = "us-east-1"  # the price list of all regions is served from a few
+_MOST_PAGES = 500  # per question; the answer to the widest of them has a few dozen
 Question = list[dict[str, str]]
-
-
-def client() -> Any:
-    """Return a client that may reach AWS only, with the keys of this moment: sessions keep theirs."""
-    found = boto3.Session().client("pricing", region_name=_ENDPOINT_REGION, config=aws_config())
-    guard_client(found)
-    return found
 
 
 def questions(params: Mapping[str, str]) -> list[Question]:
@@ -45,32 +29,26 @@ def questions(params: Mapping[str, str]) -> list[Question]:
         "capacitystatus": "Used",
         "marketoption": "OnDemand",
     }
-    types = words(params.get("instance_types", ""))
-    narrowed = [("instanceType", value) for value in types] or [
-        ("instanceFamily", value) for value in ACCELERATED_FAMILIES
-    ]
     return [
         [
             {"Type": "TERM_MATCH", "Field": field, "Value": value}
-            for field, value in {**fixed, "regionCode": region, narrow: wanted}.items()
+            for field, value in {**fixed, "regionCode": region, "instanceType": wanted}.items()
         ]
-        for region in words(params.get("region", "") or _REGIONS)
-        for narrow, wanted in narrowed
+        for region in words(params.get("region", "") or REGIONS)
+        for wanted in words(params.get("instance_types", ""))
     ]
 
 
 def _page(aws: Any, question: Question, token: str | None) -> Mapping[str, Any]:
     more = {"NextToken": token} if token else {}
-    try:
+
+    def ask() -> Mapping[str, Any]:
         answer: Mapping[str, Any] = aws.get_products(
             ServiceCode=OFFER, Filters=question, FormatVersion="aws_v1", MaxResults=100, **more
         )
-    except (NoCredentialsError, PartialCredentialsError) as error:
-        raise FileError("auth_failed", "AWS keys with pricing:GetProducts", value=str(error)) from error
-    except ClientError as error:
-        if error.response.get("Error", {}).get("Code") in _NOT_ALLOWED:
-            raise FileError("auth_failed", "AWS keys with pricing:GetProducts", value=str(error)) from error
-        raise
+        return answer
+
+    answer: Mapping[str, Any] = asked(ask, NEEDS, _ENDPOINT_REGION)
     return answer
 
 
@@ -112,17 +90,18 @@ def _products(aws: Any, question: Question) -> Iterator[str]:
     raise FileError("too_many_pages", f"at most {_MOST_PAGES} pages", value=json.dumps(question))
 
 
-def _document(aws: Any, asked: list[Question]) -> Iterator[bytes]:
+def _document(asked_for: list[Question]) -> Iterator[bytes]:
     """Yield one saved answer that holds all of them."""
+    aws = client("pricing", _ENDPOINT_REGION)
     yield b'{"FormatVersion": "aws_v1", "PriceList": ['
     separator = b"\n"
-    for question in asked:
+    for question in asked_for:
         for product in _products(aws, question):
             yield separator + json.dumps(product).encode()
             separator = b",\n"
     yield b"\n]}\n"
 
 
-def fetch(params: Mapping[str, str], now: datetime) -> Iterator[tuple[str, Iterator[bytes]]]:
-    """Yield the answers of all pages as one file."""
-    yield f"aws_get_products_{now:%Y-%m-%d}.json", _document(client(), questions(params))
+def fetch_products(params: Mapping[str, str], now: datetime) -> Iterator[tuple[str, Iterator[bytes]]]:
+    """Yield the answers of all pages as one file: a type that a region lacks is an empty answer of many."""
+    yield f"aws_get_products_{now:%Y-%m-%d}.json", _document(questions(params))

@@ -1,10 +1,11 @@
-"""The two JSON layouts of the AWS price list: the bulk offer file, and saved GetProducts answers.
+"""The JSON layouts of the AWS price list: the bulk offer file, GetProducts answers, and one product of one.
 
 JSON has no lines worth the name, so a raw line's number is that of the product in the file.
 """
 
 import io
 import mmap
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,7 +15,7 @@ import msgspec
 
 from costs.rows import FileError, RawLine, RowError
 
-from .aws_facts import ACCELERATED_FAMILIES
+from .aws_facts import ACCELERATED_FAMILIES, ACCELERATOR_BY_FAMILY
 from .aws_filters import OFFER, RULE
 from .byte_stream import Limits, blocks_of_text
 from .csv_file import RESERVED
@@ -23,8 +24,12 @@ from .dates import moment
 TERMS = RESERVED + "terms"
 BROKEN = RESERVED + "broken"  # why one product could not be read
 
-# Only products that carry one of these are taken apart: a list of gigabytes has few of them.
-NEEDLES = tuple(word.encode() for word in (*ACCELERATED_FAMILIES, "FreeTrial"))
+FREE_TIER = b"FreeTrial"
+# Only products that carry one of these, or are of a type that we know, are taken apart: a list of gigabytes
+# has few of them.
+_WORDS = (*(word.encode() for word in ACCELERATED_FAMILIES), FREE_TIER)
+_TYPE = re.compile(rb'"instanceType"\s*:\s*"([a-z0-9-]+)\.')
+_FAMILIES = frozenset(family.encode() for family in ACCELERATOR_BY_FAMILY)
 _HELD_BYTES = 512 << 20  # of a packed file, which cannot be mapped
 
 
@@ -36,6 +41,7 @@ class Offer:
     version: str
     published: datetime
     lines: Iterator[RawLine]
+    only: str = ""  # the instance type, where the file is about one alone
 
 
 class _Product(msgspec.Struct):
@@ -75,18 +81,32 @@ class _Item(_Heading):
     terms: msgspec.Raw = msgspec.field(default_factory=lambda: msgspec.Raw(b"{}"))
 
 
+class _Date(msgspec.Struct):
+    effectiveDate: str = ""
+
+
+class _Dates(msgspec.Struct):
+    OnDemand: dict[str, _Date] = {}
+    Reserved: dict[str, _Date] = {}
+
+
 class _Kind(msgspec.Struct):
     """Enough of the outermost object to tell the layouts apart without holding what is inside."""
 
     products: msgspec.Raw = msgspec.Raw(b"")
     PriceList: msgspec.Raw = msgspec.Raw(b"")
+    product: msgspec.Raw = msgspec.Raw(b"")
+    # of lists of price lists
+    regions: msgspec.Raw = msgspec.Raw(b"")
+    offers: msgspec.Raw = msgspec.Raw(b"")
+    versions: msgspec.Raw = msgspec.Raw(b"")
 
 
-_Buffer = bytes | memoryview
+Buffer = bytes | memoryview
 T = TypeVar("T")
 
 
-def _buffer_of(file: BinaryIO, name: str, limits: Limits) -> _Buffer:
+def buffer_of(file: BinaryIO, name: str, limits: Limits) -> Buffer:
     """Return the text: mapped where the file lies on disk unpacked, else held, which is bounded."""
     if not name.lower().endswith(".gz"):
         next(blocks_of_text(file, name, limits))  # what the first bytes say, and whether it is packed
@@ -106,7 +126,7 @@ def _buffer_of(file: BinaryIO, name: str, limits: Limits) -> _Buffer:
     return bytes(held)
 
 
-def _decode(text: _Buffer, kind: type[T], expected: str) -> T:
+def decode(text: Buffer, kind: type[T], expected: str) -> T:
     try:
         return msgspec.json.decode(text, type=kind)
     except (msgspec.MsgspecError, RecursionError, UnicodeError) as error:
@@ -127,9 +147,17 @@ def _flat(product: _Product) -> dict[str, str]:
     return {**product.attributes, "sku": product.sku, "productFamily": product.productFamily}
 
 
+def _may_be_ours(product: bytes) -> bool:
+    for word in _WORDS:
+        if word in product:
+            return True
+    found = _TYPE.search(product)  # a label that was renamed
+    return found is not None and found[1] in _FAMILIES
+
+
 def _bulk_line(number: int, sku: str, product: msgspec.Raw, terms: _BulkTerms) -> RawLine:
     raw = bytes(product)
-    if not any(needle in raw for needle in NEEDLES):
+    if not _may_be_ours(raw):
         return RawLine(number, {"sku": sku, RULE: "no_accelerator"})
     try:
         fields = _flat(msgspec.json.decode(raw, type=_Product))
@@ -140,8 +168,8 @@ def _bulk_line(number: int, sku: str, product: msgspec.Raw, terms: _BulkTerms) -
     return RawLine(number, {**fields, TERMS: "{" + ",".join(found) + "}"})
 
 
-def _bulk(text: _Buffer) -> Offer:
-    offer = _decode(
+def _bulk(text: Buffer) -> Offer:
+    offer = decode(
         text, _BulkFile, "an offer file: formatVersion, offerCode, publicationDate, products, terms"
     )
     if offer.formatVersion != "v1.0":
@@ -206,16 +234,41 @@ def _answers(pages: list[_Page]) -> Offer:
     return Offer(newest.serviceCode or OFFER, newest.version, published_at(newest.publicationDate), lines)
 
 
+def _one_product(text: Buffer) -> Offer:
+    """Return the offer of a single product, as it is taken out of an answer.
+
+    Where it has lost the list's date, it holds as of the newest date on which one of its prices began: that
+    it still holds today is not known. It says nothing of other types, so it replaces no prices of theirs.
+    """
+    item = decode(text, _Item, "a product with its terms, as a string in a GetProducts answer")
+    terms = decode(bytes(item.terms), _Dates, "terms as AWS writes them")
+    begun = [term.effectiveDate for each in (terms.OnDemand, terms.Reserved) for term in each.values()]
+    published = item.publicationDate or max((date for date in begun if date), default="")
+    lines = iter((_item_line(1, bytes(text).decode("utf-8", "replace")),))
+    only = item.product.attributes.get("instanceType", "")
+    return Offer(item.serviceCode or OFFER, item.version, published_at(published), lines, only)
+
+
+def check_no_index(regions: bytes, offers: bytes, versions: bytes) -> None:
+    """Refuse the list of price lists that lies beside them."""
+    if regions or offers or versions:
+        expected = "an offer file: this is an index, which names the addresses of offer files"
+        raise FileError("index_not_offer", expected, value=(regions or offers or versions)[:200].decode())
+
+
 def read_json(file: BinaryIO, name: str, limits: Limits) -> Offer:
-    """Return the offer in whichever of the two layouts the file is."""
-    text = _buffer_of(file, name, limits)
+    """Return the offer in whichever of the layouts the file is."""
+    text = buffer_of(file, name, limits)
     expected = 'an AWS price list: an object with "products" and "terms", or with "PriceList"'
     if bytes(text[:64]).lstrip()[:1] == b"[":
-        return _answers(_decode(text, list[_Page], "a list of GetProducts answers"))
-    kind = _decode(text, _Kind, expected)
+        return _answers(decode(text, list[_Page], "a list of GetProducts answers"))
+    kind = decode(text, _Kind, expected)
     if bytes(kind.PriceList):
-        return _answers([_decode(text, _Page, "a GetProducts answer: PriceList holds strings of JSON")])
+        return _answers([decode(text, _Page, "a GetProducts answer: PriceList holds strings of JSON")])
+    if bytes(kind.product):
+        return _one_product(text)
     if not bytes(kind.products):
+        check_no_index(bytes(kind.regions), bytes(kind.offers), bytes(kind.versions))
         raise FileError("json_wrong", expected)
     return _bulk(text)
 

@@ -1,24 +1,26 @@
-"""The AWS price list: on-demand prices and standard reservations of machines with accelerators.
+"""The AWS price list: on-demand prices and reservations of machines with accelerators.
 
-One parser for three layouts, told apart by their content: the bulk offer file as JSON or CSV, and saved or
-fetched GetProducts answers. Amounts stay decimal from the text to the table: us-east-1 and us-west-2 differ
-in the sixth place of some of them.
+One parser for four layouts, told apart by their content: the bulk offer file as JSON or CSV, saved or
+fetched GetProducts answers, and one product out of such an answer. Amounts stay decimal from the text to the
+table: us-east-1 and us-west-2 differ in the sixth place of some of them.
 """
 
 import re
 from collections.abc import Iterator, Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import BinaryIO
 
 from costs.rows import FileInfo, PriceRow, RawLine, Row, RowError
 
-from .aws_csv import check_joined, read_csv
-from .aws_facts import ACCELERATOR_BY_FAMILY, REGION_BY_LOCATION
-from .aws_fetch import fetch
+from .aws_csv import read_csv
+from .aws_facts import REGION_BY_LOCATION, accelerator_of
+from .aws_fetch import NEEDS, RIGHT, fetch_products
 from .aws_filters import OFFER, RULE, check_product
 from .aws_json import TERMS, check_readable, read_json
+from .aws_offers import EC2, offer_files
 from .aws_terms import Rate, decode_terms, rates
+from .aws_terms_joined import check_joined
 from .byte_stream import Limits, blocks_of_text
 from .csv_file import complete
 from .decimals import optional_number
@@ -29,18 +31,42 @@ TITLE = "AWS price list"
 KIND = "prices"
 MODE = "snapshot"
 CADENCE: timedelta | None = timedelta(days=7)
-PARSER_VERSION = 1
+PARSER_VERSION = 2
 SUFFIXES = (".json", ".json.gz", ".csv", ".csv.gz")
 # each may hold several words between commas
 PARAMS: tuple[str, ...] = ("region", "instance_types")
 HAS_NETWORK = True
 TEMPLATE = ""
+RIGHTS: tuple[str, ...] = (RIGHT,)  # for `instance_types` alone: the lists of whole regions are public
+WHOLE = False
+INCREMENTAL = False
 
 # an offer file has gigabytes and millions of lines
 LIMITS = Limits(total_bytes=16 << 30, rows=20_000_000)
 _GIB = re.compile(r"([0-9]{1,3}(?:,[0-9]{3})*|[0-9]+)(\.[0-9]+)? GiB")
 
-__all__ = ["fetch", "parse", "read", "scope"]
+__all__ = ["NEEDS", "fetch", "looks_like", "parse", "read", "scope"]
+
+
+def looks_like(head: str, name: str) -> bool:
+    """Tell whether a file that begins so is an AWS price list, or an index of such lists."""
+    start = head.lstrip("\ufeff \r\n\t")
+    if start.startswith(("FormatVersion,", '"FormatVersion",')):
+        return "OfferTermCode" in head
+    return start.startswith(("{", "[")) and (
+        '"PriceList"' in head
+        or ('"offerCode"' in head and '"publicationDate"' in head)
+        or ('"product"' in head and '"terms"' in head and '"instanceType"' in head)
+        or ('"/offers/v1.0/' in head)
+    )
+
+
+def fetch(params: Mapping[str, str], now: datetime) -> Iterator[tuple[str, Iterator[bytes]]]:
+    """Yield the lists of whole regions, a file each; with `instance_types` answers about these alone."""
+    if words(params.get("instance_types", "")):
+        yield from fetch_products(params, now)
+    else:
+        yield from offer_files(EC2, "aws_offer_AmazonEC2", params, now)
 
 
 def _is_json(file: BinaryIO, name: str, limits: Limits) -> bool:
@@ -53,7 +79,7 @@ def read(
 ) -> tuple[FileInfo, Iterator[RawLine]]:
     """Return what the list says of itself, and its products or rates."""
     offer = read_json(file, name, limits) if _is_json(file, name, limits) else read_csv(file, name, limits)
-    only = "+".join(sorted(words(params.get("instance_types", ""))))
+    only = "+".join(sorted(words(params.get("instance_types", "") or offer.only)))
     return FileInfo(
         offer.published, {"offer": offer.code, "version": offer.version, "only": only}
     ), offer.lines
@@ -61,8 +87,8 @@ def read(
 
 def _accelerator(fields: Mapping[str, str]) -> tuple[str, Decimal]:
     machine = fields["instanceType"]
-    family = machine.partition(".")[0]
-    if family not in ACCELERATOR_BY_FAMILY:
+    part = accelerator_of(machine)
+    if part is None:
         raise RowError(
             "instanceType",
             machine,
@@ -72,7 +98,7 @@ def _accelerator(fields: Mapping[str, str]) -> tuple[str, Decimal]:
     count = optional_number("gpu", fields.get("gpu", ""))
     if count is None:
         raise RowError("gpu", "", "empty", f"how many accelerators {machine} holds")
-    return ACCELERATOR_BY_FAMILY[family], count
+    return part, count
 
 
 def _region(fields: Mapping[str, str]) -> str:

@@ -1,10 +1,9 @@
 """The price terms of one AWS product, as the bulk offer file writes them, to hourly prices."""
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Literal
 
 import msgspec
 
@@ -15,13 +14,15 @@ from .decimals import number, price, to_step
 
 _HOURS_PER_YEAR = 8760
 _UPFRONT_STEP = Decimal("0.000001")
-_TERM_BY_LENGTH: dict[str, tuple[Term, int]] = {
-    "1yr": ("reserved_1y", 1),
-    "1 yr": ("reserved_1y", 1),
-    "3yr": ("reserved_3y", 3),
-    "3 yr": ("reserved_3y", 3),
+_YEARS_BY_LENGTH = {"1yr": 1, "1 yr": 1, "3yr": 3, "3 yr": 3}
+# a convertible reservation may be exchanged for another machine during its term
+_TERM: dict[tuple[str, int], Term] = {
+    ("standard", 1): "reserved_1y",
+    ("standard", 3): "reserved_3y",
+    ("convertible", 1): "convertible_1y",
+    ("convertible", 3): "convertible_3y",
 }
-_PAYMENT_BY_OPTION: dict[str, Payment] = {
+PAYMENT_BY_OPTION: dict[str, Payment] = {
     "No Upfront": "no_upfront",
     "Partial Upfront": "partial_upfront",
     "All Upfront": "all_upfront",
@@ -74,6 +75,11 @@ def decode_terms(text: str) -> Terms:
         raise RowError(
             "terms", text[:200], "terms_unreadable", f"terms as AWS writes them ({error})"
         ) from error
+
+
+def encode_terms(terms: Terms) -> str:
+    """Return terms as text."""
+    return msgspec.json.encode(terms).decode()
 
 
 def _amount(dimension: Dimension) -> _Amount:
@@ -144,12 +150,13 @@ def _reserved(term: OfferTerm) -> Rate:
     """Return the effective hourly price: what is due per hour, and the fee over the hours of the term."""
     attributes = term.termAttributes
     length, option = attributes.get("LeaseContractLength", ""), attributes.get("PurchaseOption", "")
-    if length not in _TERM_BY_LENGTH:
+    if length not in _YEARS_BY_LENGTH:
         raise RowError("LeaseContractLength", length, "term_unknown", "1yr or 3yr")
-    if option not in _PAYMENT_BY_OPTION:
-        raise RowError("PurchaseOption", option, "payment_unknown", " or ".join(_PAYMENT_BY_OPTION))
-    name, years = _TERM_BY_LENGTH[length]
-    payment, amounts = _PAYMENT_BY_OPTION[option], _amounts(term)
+    if option not in PAYMENT_BY_OPTION:
+        raise RowError("PurchaseOption", option, "payment_unknown", " or ".join(PAYMENT_BY_OPTION))
+    years = _YEARS_BY_LENGTH[length]
+    name = _TERM[_offering(attributes), years]
+    payment, amounts = PAYMENT_BY_OPTION[option], _amounts(term)
     fee, hourly = _fee(amounts, payment), _hourly(amounts, payment)
     effective = to_step(hourly + fee / (_HOURS_PER_YEAR * years), PRICE_STEP)
     currency = next(iter(amounts.values())).currency
@@ -157,29 +164,18 @@ def _reserved(term: OfferTerm) -> Rate:
     return Rate(name, payment, effective, upfront, currency, _start(term))
 
 
-def rates(terms: Terms) -> Iterator[Rate]:
-    """Yield every price that the terms give. Convertible reservations are left out.
-
-    Raise where nothing is left: by name where that is in order.
-    """
-    count = 0
-    for term in terms.get("OnDemand", {}).values():
-        yield _on_demand(term)
-        count += 1
-    reserved = terms.get("Reserved", {})
-    kept = [term for term in reserved.values() if is_standard(term)]
-    for term in kept:
-        yield _reserved(term)
-        count += 1
-    if not count:
-        rule: Literal["convertible_reservation", "no_terms"]
-        rule = "convertible_reservation" if reserved else "no_terms"
-        raise OutOfScope(rule, "terms", "", "an on-demand price or a standard reservation")
-
-
-def is_standard(term: OfferTerm) -> bool:
-    """Tell whether a reservation is of the kind whose machine stays what it is for the whole term."""
-    offering = term.termAttributes.get("OfferingClass", "")
-    if offering not in ("standard", "convertible", ""):  # lists before 2017 know one class and do not name it
+def _offering(attributes: Mapping[str, str]) -> str:
+    """Return the class of a reservation; lists before 2017 know one and do not name it."""
+    offering = attributes.get("OfferingClass", "") or "standard"
+    if offering not in ("standard", "convertible"):
         raise RowError("OfferingClass", offering, "offering_unknown", "standard or convertible")
-    return offering != "convertible"
+    return offering
+
+
+def rates(terms: Terms) -> list[Rate]:
+    """Return every price that the terms give; set aside a product without any."""
+    found = [_on_demand(term) for term in terms.get("OnDemand", {}).values()]
+    found += [_reserved(term) for term in terms.get("Reserved", {}).values()]
+    if not found:
+        raise OutOfScope("no_terms", "terms", "", "an on-demand price or a reservation")
+    return found

@@ -73,8 +73,7 @@ def test_every_line_of_the_bulk_csv_ends_as_the_list_of_traps_says() -> None:
         9: "joined_line",
         11: "joined_line",
         12: "no_accelerator",
-        14: "convertible_reservation",
-        15: "convertible_reservation",
+        14: "joined_line",
         17: "capacity_block",
         18: "windows",
         19: "other_operating_system",
@@ -89,7 +88,7 @@ def test_every_line_of_the_bulk_csv_ends_as_the_list_of_traps_says() -> None:
         32: "zero_price",
         33: "upfront_fee_wrong",
     }
-    assert set(reading.kept) == {7, 8, 10, 13, 16, 26, 27, 28, 29}
+    assert set(reading.kept) == {7, 8, 10, 13, 15, 16, 26, 27, 28, 29}
     assert reading.lines == 27
     assert all(error.expected for error in refused.values())
 
@@ -105,7 +104,14 @@ def test_a_reserved_price_is_the_hourly_amount_and_the_fee_over_the_hours_of_the
         step
     )
     upfronts = [row.upfront for row in read_path("aws_prices", BULK_CSV).rows if isinstance(row, PriceRow)]
-    assert upfronts[:4] == [None, None, 58079, 227000]
+    assert upfronts[:5] == [None, None, 58079, 227000, 66000]
+
+
+def test_a_convertible_reservation_has_terms_of_its_own() -> None:
+    found = prices(read_path("aws_prices", BULK_CSV))
+    expected = (Decimal("7.6") + Decimal(66000) / 8760).quantize(Decimal("0.000000001"))
+    assert found["p4d.24xlarge", "convertible_1y", "partial_upfront"] == expected
+    assert found["p4d.24xlarge", "reserved_1y", "partial_upfront"] != expected
 
 
 @pytest.mark.parametrize("path", [BULK_JSON, ANSWER], ids=["bulk JSON", "GetProducts"])
@@ -205,8 +211,6 @@ def test_every_accelerator_of_aws_is_in_the_bundled_table() -> None:
         ("capacitystatus", "AllocatedCapacityReservation", "allocated_capacity_reservation"),
         ("marketoption", "CapacityBlock", "capacity_block"),
         ("operation", "RunInstances:CB", "other_operation"),
-        ("instanceFamily", "General purpose", "no_accelerator"),
-        ("instanceFamily", "FPGA Instances", "no_accelerator"),
         ("servicecode", "AmazonSageMaker", "not_ec2"),
     ],
 )
@@ -288,20 +292,27 @@ def _reserved(
     return {"terms": {"Reserved": {"X": {"priceDimensions": dimensions, "termAttributes": attributes}}}}
 
 
+@pytest.mark.parametrize("offering", ["standard", "convertible"])
 @pytest.mark.parametrize(
-    ("terms", "price"),
+    ("option", "hourly", "fee", "length", "payment", "price"),
     [
-        (_reserved("No Upfront", "30", None), Decimal(30)),
-        (_reserved("Partial Upfront", "10", "87600"), Decimal(20)),  # 87,600 over 8,760 hours is 10
-        (_reserved("Partial Upfront", "10", "262800", "3yr"), Decimal(20)),  # over 26,280 hours
-        (_reserved("All Upfront", "0", "87600"), Decimal(10)),
-        (_reserved("All Upfront", None, "87600"), Decimal(10)),
+        ("No Upfront", "30", None, "1yr", "no_upfront", 30),
+        ("No Upfront", "30", None, "3yr", "no_upfront", 30),
+        ("Partial Upfront", "10", "87600", "1yr", "partial_upfront", 20),  # 87,600 over 8,760 hours is 10
+        ("Partial Upfront", "10", "262800", "3yr", "partial_upfront", 20),  # over 26,280 hours
+        ("All Upfront", "0", "87600", "1yr", "all_upfront", 10),
+        ("All Upfront", None, "87600", "1yr", "all_upfront", 10),
+        ("All Upfront", "0", "262800", "3yr", "all_upfront", 10),
     ],
 )
-def test_the_effective_price_of_each_way_to_pay(terms: dict[str, Any], price: Decimal) -> None:
-    row = answer_with(terms).rows[0]
+def test_the_effective_price_of_each_way_to_pay(
+    offering: str, option: str, hourly: str, fee: str | None, length: str, payment: str, price: int
+) -> None:
+    (row,) = answer_with(_reserved(option, hourly, fee, length, offering)).rows
     assert isinstance(row, PriceRow)
-    assert row.price_per_hour == price
+    kind = "reserved" if offering == "standard" else "convertible"
+    assert (row.term, row.payment) == (f"{kind}_{length[0]}y", payment)
+    assert (row.price_per_hour, row.upfront) == (price, None if fee is None else Decimal(fee))
 
 
 @pytest.mark.parametrize(
@@ -316,7 +327,6 @@ def test_the_effective_price_of_each_way_to_pay(terms: dict[str, Any], price: De
         (_reserved("Some Upfront", "10", "500"), "payment_unknown"),
         (_reserved("No Upfront", "10", None, "5yr"), "term_unknown"),
         (_reserved("No Upfront", "10", None, "1yr", "exotic"), "offering_unknown"),
-        (_reserved("No Upfront", "10", None, "1yr", "convertible"), "convertible_reservation"),
         (_reserved("All Upfront", "0", "1e12"), "price_out_of_bounds"),
     ],
 )

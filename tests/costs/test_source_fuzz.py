@@ -41,7 +41,11 @@ SEEDS = {
         b",,,A100,8,,us-central1,us-central1-a,23.47126,11.4728\n"
         b",,,tpu-v6e-8,1,tpu-v6e-8,us-central1,us-central1-a,21.6,700.0\n",
     ],
-    "aws_prices": [path.read_bytes() for path in sorted(DATA.glob("aws_*"))],
+    "aws_prices": [
+        (DATA / name).read_bytes()
+        for name in ("aws_bulk_ec2.csv", "aws_get_products.json", "aws_offer_ec2.json")
+    ],
+    "aws_savings_plans": [path.read_bytes() for path in sorted(DATA.glob("aws_savings_plans*"))],
 }
 SEEDS |= SEEDS_AZURE_FX
 SEEDS |= {
