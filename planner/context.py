@@ -56,7 +56,7 @@ class SideFoot:
 # heading, then (title, icon, route): only pages that exist
 _NAVIGATION = (
     ("", (("Overview", "layout-dashboard", "overview"),)),
-    ("Market", (("Prices", "tags", "prices"),)),
+    ("Market", (("Prices", "tags", "prices"), ("Spot", "trending-down", "spot"))),
     ("Plan", (("Scenarios", "git-branch", "scenario_list"), ("Compare", "columns-3", "compare"))),
     ("Data", (("Sources", "database", "source_list"),)),
 )

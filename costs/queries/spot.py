@@ -184,13 +184,29 @@ def on_file() -> list[OnFile]:
     ]
 
 
-def capacity_traces(*, accelerator_name: str = "", trace: str = "") -> list[CapacitySeries]:
-    """Return the measured traces, each with its change points in order of time; one query."""
+def capacity_traces(
+    *,
+    accelerator_name: str = "",
+    trace: str = "",
+    spellings: Sequence[str] = (),
+    gpu_count: Decimal | None = None,
+    measures: str = "",
+) -> list[CapacitySeries]:
+    """Return the measured traces, each with its change points in order of time; one query.
+
+    `spellings` are names of one accelerator: a trace has the one that its measurer wrote.
+    """
     rows = SpotCapacity.objects.order_by("provider", "trace", "zone", "gpu_count", "starts_at", "pk")
     if accelerator_name:
         rows = rows.filter(accelerator_name=accelerator_name)
     if trace:
         rows = rows.filter(trace=trace)
+    if spellings:
+        rows = rows.filter(accelerator_name__in=spellings)
+    if gpu_count is not None:
+        rows = rows.filter(gpu_count=gpu_count)
+    if measures:
+        rows = rows.filter(measures=measures)
     series: dict[tuple[Any, ...], list[SpotCapacity]] = {}
     for row in rows:
         key = (row.source, row.scope, row.provider, row.trace, row.region, row.zone, row.accelerator_name)

@@ -1,5 +1,5 @@
 // Draws the figures that the server made. Colours come as var(--token) and are put in for the theme of the moment.
-const CONFIG = { displayModeBar: false, responsive: true, doubleClick: false };
+const CONFIG = { displayModeBar: false, responsive: true, doubleClick: false, showTips: false };
 const NARROW_PX = 440;
 const figures = new Map();  // element id -> figure as the server made it
 

@@ -1,0 +1,1 @@
+"""What the spot page is made of."""
