@@ -34,7 +34,7 @@ _REQUIRED_EC2 = (
     *("GPU", "MarketOption", "Pre Installed S/W", "Region Code"),
 )
 # columns to the attributes of the JSON layouts
-_ATTRIBUTES = {
+ATTRIBUTES = {
     "SKU": "sku",
     "Product Family": "productFamily",
     "serviceCode": "servicecode",
@@ -127,7 +127,7 @@ class _Products:
 
     def __init__(self, header: _Header) -> None:
         self._header = header
-        columns = {name: header.index(column) for column, name in _ATTRIBUTES.items() if column in header}
+        columns = {name: header.index(column) for column, name in ATTRIBUTES.items() if column in header}
         self._names, self._values = tuple(columns), itemgetter(*columns.values())
 
     def lines(self, product: Stretch) -> Iterator[tuple[RawLine, Half | None]]:

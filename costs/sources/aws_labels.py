@@ -21,13 +21,14 @@ _USED = re.compile(rb"Usage:([a-z0-9-]+)\.")
 _FAMILIES = frozenset(family.encode() for family in ACCELERATOR_BY_FAMILY)
 _WHOLE_BYTES = 8 << 20  # a file up to this size is looked through from end to end
 _BLOCKS = 256  # of a larger one, evenly: each type has a hundred SKUs in it, all over the file
+_ONE_IN = 8  # of the blocks of a packed one, which has to be unpacked anyway
 
 
 def _blocks(file: BinaryIO, name: str, limits: Limits) -> Iterator[bytes]:
-    """Yield blocks from all over the file; a packed one has to be unpacked for it."""
+    """Yield blocks from all over the file."""
     if name.lower().endswith(".gz"):
         for number, block in enumerate(blocks_of_text(file, name, limits)):
-            if number < _WHOLE_BYTES // BLOCK_BYTES or not number % 64:
+            if number < _WHOLE_BYTES // BLOCK_BYTES or not number % _ONE_IN:
                 yield block
         return
     size = file.seek(0, io.SEEK_END)

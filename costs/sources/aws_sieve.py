@@ -51,12 +51,13 @@ class Sieve:
             if filled < _FULL_BYTES:
                 continue
             size = text.rfind(b"\n", 0, filled) + 1
-            if not size:
+            if size:
+                yield from self._lines(size)
+                text[: filled - size] = text[size:filled]
+                filled -= size
+            if filled >= _FULL_BYTES:
                 expected = f"lines of at most {_FULL_BYTES:,} bytes"
                 raise FileError("line_too_long", expected, line=self._next)
-            yield from self._lines(size)
-            text[: filled - size] = text[size:filled]
-            filled -= size
         if filled:
             if text[filled - 1] != _LINE_END:
                 filled = self._take_in(b"\n", filled)

@@ -1,76 +1,99 @@
-"""State that a question to AWS brings all pages or nothing, and reaches AWS only."""
+"""State that a question to AWS about prices brings all pages or nothing, and reaches AWS only."""
 
 import json
-from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from botocore.stub import Stubber
 
 from costs.egress import EgressRefused, aws_config, check_url
 from costs.rows import FileError, PriceRow
-from costs.sources import aws_fetch
+from costs.sources import aws_ec2, aws_fetch, aws_prices, aws_savings_plans, aws_savings_plans_fetch
 
+from .ec2_answers import use_keys
+from .feeds import CLOSE, Answer, Feed
 from .readings import read_bytes
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 DATA = Path(__file__).resolve().parent.parent / "data"
 ITEMS: list[str] = json.loads((DATA / "aws_get_products.json").read_text())["PriceList"]
-ONE_QUESTION = {"region": "us-east-1", "instance_types": "p5.48xlarge"}
+RATES: list[Any] = json.loads((DATA / "aws_savings_plans_rates.json").read_text())["searchResults"]
+ONE_TYPE = {"region": "us-east-1", "instance_types": "p5.48xlarge"}
+PRODUCTS, PLANS = "/", "/DescribeSavingsPlansOfferingRates"
 
 
 @pytest.fixture(autouse=True)
-def _keys(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name in ("AWS_PROFILE", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_PRICING", "EGRESS_ALLOW"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
-    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
-    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
+def _aws(monkeypatch: pytest.MonkeyPatch, feed: Feed) -> None:
+    use_keys(monkeypatch, feed)
+    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+    monkeypatch.setenv("AWS_ENDPOINT_URL_PRICING", feed.origin)
+    monkeypatch.setenv("AWS_ENDPOINT_URL_SAVINGSPLANS", feed.origin)
+    # the SDK waits between attempts; what it waits is its own concern
+    monkeypatch.setattr("botocore.endpoint.time", SimpleNamespace(sleep=lambda seconds: None))
 
 
-def page(*products: str, **more: Any) -> dict[str, Any]:
-    return {"FormatVersion": "aws_v1", "PriceList": list(products), **more}
+def page(*products: str, **more: Any) -> Answer:
+    return Answer(json={"FormatVersion": "aws_v1", "PriceList": list(products), **more})
 
 
-def fetched(monkeypatch: pytest.MonkeyPatch, answers: list[dict[str, Any]], params: dict[str, str]) -> bytes:
-    """Return the bytes that are fetched while AWS gives these answers, one after the other."""
-    client = aws_fetch.client()
-    monkeypatch.setattr(aws_fetch, "client", lambda: client)
-    with Stubber(client) as stubber:
-        for answer in answers:
-            stubber.add_response("get_products", answer)
-        ((name, chunks),) = aws_fetch.fetch(params, NOW)
-        data = b"".join(chunks)
-        stubber.assert_no_pending_responses()
+def rates(*results: Any, **more: Any) -> Answer:
+    return Answer(json={"searchResults": list(results), **more})
+
+
+def error(code: str, status: int) -> Answer:
+    return Answer(status, json={"__type": code, "message": "no"}, headers={"x-amzn-ErrorType": code})
+
+
+def products(**params: str) -> bytes:
+    """Return the bytes of the one answer about products."""
+    ((name, chunks),) = aws_prices.fetch({**ONE_TYPE, **params}, NOW)
     assert name == "aws_get_products_2026-11-30.json"
-    return data
+    return b"".join(chunks)
 
 
-def test_all_pages_come_as_one_answer_that_the_parser_reads(monkeypatch: pytest.MonkeyPatch) -> None:
-    answers = [page(*ITEMS[:2], NextToken="one"), page(*ITEMS[2:3], NextToken="two"), page(*ITEMS[3:])]
-    data = fetched(monkeypatch, answers, ONE_QUESTION)
+def plans(**params: str) -> bytes:
+    """Return the bytes of the one answer about plans."""
+    ((name, chunks),) = aws_savings_plans.fetch({**ONE_TYPE, **params}, NOW)
+    assert name == "aws_savings_plans_rates_2026-11-30.json"
+    return b"".join(chunks)
+
+
+# --- products ---
+
+
+def test_all_pages_come_as_one_answer_that_the_parser_reads(feed: Feed) -> None:
+    pages = (page(*ITEMS[:2], NextToken="one"), page(*ITEMS[2:3], NextToken="two"), page(*ITEMS[3:]))
+    feed.play(PRODUCTS, *pages)
+    data = products()
     assert json.loads(data)["PriceList"] == ITEMS
     rows = read_bytes("aws_prices", data, "a.json").rows
     assert {row.sku for row in rows if isinstance(row, PriceRow)} == {"p4d.24xlarge", "p5.48xlarge"}
+    asked = [json.loads(request.body) for request in feed.requests]
+    assert [each.get("NextToken") for each in asked] == [None, "one", "two"]
+    assert all("AWS4-HMAC-SHA256" in request.headers["Authorization"] for request in feed.requests)
 
 
-def test_each_region_and_family_is_asked_for_and_an_empty_answer_is_an_answer(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    # two regions, two families of accelerators: four questions, of which one has nothing
-    answers = [page(ITEMS[0]), page(), page(ITEMS[1]), page(ITEMS[2])]
-    data = fetched(monkeypatch, answers, {"region": "us-east-1, eu-west-1"})
+def test_each_region_and_type_is_asked_for_and_an_empty_answer_is_an_answer(feed: Feed) -> None:
+    # two regions, two types: four questions, of which one has nothing
+    feed.play(PRODUCTS, page(ITEMS[0]), page(), page(ITEMS[1]), page(ITEMS[2]))
+    data = products(region="us-east-1, eu-west-1", instance_types="p5.48xlarge, p4d.24xlarge")
     assert json.loads(data)["PriceList"] == ITEMS[:3]
+    asked = [
+        {each["Field"]: each["Value"] for each in json.loads(request.body)["Filters"]}
+        for request in feed.requests
+    ]
+    assert [(each["regionCode"], each["instanceType"]) for each in asked] == [
+        ("us-east-1", "p5.48xlarge"),
+        ("us-east-1", "p4d.24xlarge"),
+        ("eu-west-1", "p5.48xlarge"),
+        ("eu-west-1", "p4d.24xlarge"),
+    ]
 
 
 def test_the_question_names_the_filters_of_the_list() -> None:
-    (question,) = aws_fetch.questions(ONE_QUESTION)
+    (question,) = aws_fetch.questions(ONE_TYPE)
     asked = {each["Field"]: each["Value"] for each in question}
     assert asked == {
         "operatingSystem": "Linux",
@@ -87,51 +110,149 @@ def test_the_question_names_the_filters_of_the_list() -> None:
 @pytest.mark.parametrize(
     ("answers", "code"),
     [
-        ([{"FormatVersion": "aws_v1"}], "page_wrong"),  # the result key is missing: not an empty page
-        ([page(*ITEMS[:2], NextToken="one"), {"FormatVersion": "aws_v1"}], "page_wrong"),
-        ([{"PriceList": ITEMS}], "page_wrong"),
+        ([Answer(json={"FormatVersion": "aws_v1"})], "page_wrong"),  # no key is not an empty page
+        ([page(*ITEMS[:2], NextToken="one"), Answer(json={"FormatVersion": "aws_v1"})], "page_wrong"),
+        ([Answer(json={"PriceList": ITEMS})], "page_wrong"),
         ([page(*ITEMS, NextToken="")], "page_token_empty"),
         ([page(NextToken="one")], "page_empty"),  # nothing on a page that has a next one
         ([page(ITEMS[0], NextToken="one"), page(ITEMS[1], NextToken="one")], "page_repeated"),
         ([page(ITEMS[0], NextToken="one"), page(ITEMS[0], NextToken="two")], "page_repeated"),
+        ([Answer(text="<html>502 Bad Gateway</html>")], "page_wrong"),
     ],
 )
 def test_a_list_that_would_be_short_or_endless_is_refused(
-    monkeypatch: pytest.MonkeyPatch, answers: list[dict[str, Any]], code: str
+    feed: Feed, answers: list[Answer], code: str
 ) -> None:
+    feed.play(PRODUCTS, *answers)
     with pytest.raises(FileError) as caught:
-        fetched(monkeypatch, answers, ONE_QUESTION)
+        products()
     assert caught.value.code == code
     assert caught.value.expected
     assert caught.value.column == f"page {len(answers)}"
 
 
-def test_pages_without_end_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_without_end_are_refused(monkeypatch: pytest.MonkeyPatch, feed: Feed) -> None:
     monkeypatch.setattr(aws_fetch, "_MOST_PAGES", 3)
-    answers = [page(f"{n}", NextToken=f"{n}") for n in range(3)]
+    feed.play(PRODUCTS, *(page(f"{n}", NextToken=f"{n}") for n in range(3)))
     with pytest.raises(FileError, match="too_many_pages"):
-        fetched(monkeypatch, answers, ONE_QUESTION)
+        products()
+
+
+# --- savings plans ---
+
+
+def test_all_pages_of_rates_come_as_one_answer_that_the_parser_reads(feed: Feed) -> None:
+    # a page without rates and an empty token at the end are as AWS gives them
+    feed.play(
+        PLANS, rates(*RATES[:2], nextToken="one"), rates(nextToken="two"), rates(*RATES[2:], nextToken="")
+    )
+    data = plans()
+    assert json.loads(data)["searchResults"] == RATES
+    kept = read_bytes("aws_savings_plans", data, "a.json").rows
+    assert {row.term for row in kept if isinstance(row, PriceRow)} == {
+        "compute_plan_1y",
+        "compute_plan_3y",
+        "instance_plan_1y",
+        "instance_plan_3y",
+    }
+    asked = [json.loads(request.body) for request in feed.requests]
+    assert [each.get("nextToken") for each in asked] == [None, "one", "two"]
+
+
+def test_one_question_names_all_regions_and_types_and_what_the_parser_keeps(feed: Feed) -> None:
+    feed.play(PLANS, rates(*RATES))
+    plans(region="us-east-1, eu-west-1", instance_types="p5.48xlarge, p4d.24xlarge")
+    (request,) = feed.requests
+    asked = json.loads(request.body)
+    assert asked["savingsPlanTypes"] == ["Compute", "EC2Instance"]
+    assert {each["name"]: each["values"] for each in asked["filters"]} == {
+        "region": ["us-east-1", "eu-west-1"],
+        "instanceType": ["p5.48xlarge", "p4d.24xlarge"],
+        "productDescription": ["Linux/UNIX"],
+        "tenancy": ["shared"],
+    }
 
 
 @pytest.mark.parametrize(
+    ("answers", "code"),
+    [
+        ([Answer(json={})], "page_wrong"),  # no key is not an empty page
+        ([rates(RATES[0], nextToken="one"), Answer(json={"nextToken": ""})], "page_wrong"),
+        ([rates(RATES[0], nextToken="one"), rates(RATES[1], nextToken="one")], "page_repeated"),
+        ([rates(RATES[0], nextToken="one"), rates(RATES[0], nextToken="two")], "page_repeated"),
+    ],
+)
+def test_rates_that_would_be_short_or_endless_are_refused(
+    feed: Feed, answers: list[Answer], code: str
+) -> None:
+    feed.play(PLANS, *answers)
+    with pytest.raises(FileError) as caught:
+        plans()
+    assert (caught.value.code, caught.value.column) == (code, f"page {len(answers)}")
+
+
+def test_rates_without_end_are_refused(monkeypatch: pytest.MonkeyPatch, feed: Feed) -> None:
+    monkeypatch.setattr(aws_savings_plans_fetch, "_MOST_PAGES", 3)
+    feed.play(PLANS, *(rates(RATES[n], nextToken=f"{n}") for n in range(3)))
+    with pytest.raises(FileError, match="too_many_pages"):
+        plans()
+
+
+# --- rights and trouble, of both ---
+
+
+BOTH = [
+    (PRODUCTS, products, "pricing:GetProducts", page(*ITEMS)),
+    (PLANS, plans, "savingsplans:DescribeSavingsPlansOfferingRates", rates(*RATES)),
+]
+
+
+@pytest.mark.parametrize(("path", "fetch", "right", "answer"), BOTH, ids=["products", "plans"])
+@pytest.mark.parametrize(
     "code", ["AccessDeniedException", "UnrecognizedClientException", "ExpiredTokenException"]
 )
-def test_refused_keys_are_said_once_and_not_tried_again(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
-    client = aws_fetch.client()
-    monkeypatch.setattr(aws_fetch, "client", lambda: client)
-    with Stubber(client) as stubber:
-        stubber.add_client_error("get_products", code, "no")
-        ((_, chunks),) = aws_fetch.fetch(ONE_QUESTION, NOW)
-        with pytest.raises(FileError, match="auth_failed"):
-            b"".join(chunks)
+def test_a_missing_right_is_named_with_what_it_unlocks(
+    feed: Feed, path: str, fetch: Any, right: str, answer: Answer, code: str
+) -> None:
+    feed.play(path, error(code, 400))
+    with pytest.raises(FileError, match="auth_failed") as caught:
+        fetch()
+    assert right in caught.value.expected
+    assert "instance types" in caught.value.expected
+    assert len(feed.requests) == 1, "asking again does not help"
 
 
-def test_no_keys_at_all_are_said_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("path", "fetch", "right", "answer"), BOTH, ids=["products", "plans"])
+def test_no_keys_at_all_are_said_by_name(
+    monkeypatch: pytest.MonkeyPatch, path: str, fetch: Any, right: str, answer: Answer
+) -> None:
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
-    ((_, chunks),) = aws_fetch.fetch(ONE_QUESTION, NOW)
-    with pytest.raises(FileError, match="auth_failed"):
-        b"".join(chunks)
+    with pytest.raises(FileError, match="auth_failed") as caught:
+        fetch()
+    assert right in caught.value.expected
+
+
+@pytest.mark.parametrize(("path", "fetch", "right", "answer"), BOTH, ids=["products", "plans"])
+def test_the_third_page_comes_after_a_429_a_500_and_a_closed_connection(
+    feed: Feed, path: str, fetch: Any, right: str, answer: Answer
+) -> None:
+    trouble = [error("ThrottlingException", 429), error("InternalServerException", 500), CLOSE]
+    if path == PRODUCTS:
+        begun = [page(ITEMS[0], NextToken="1"), page(ITEMS[1], NextToken="2")]
+        feed.play(path, *begun, *trouble, page(*ITEMS[2:]))
+        assert json.loads(fetch())["PriceList"] == ITEMS
+    else:
+        begun = [rates(RATES[0], nextToken="1"), rates(RATES[1], nextToken="2")]
+        feed.play(path, *begun, *trouble, rates(*RATES[2:]))
+        assert json.loads(fetch())["searchResults"] == RATES
+    assert len(feed.requests) == 6
+
+
+def test_nothing_is_asked_before_a_piece_is_read(feed: Feed) -> None:
+    list(aws_prices.fetch(ONE_TYPE, NOW))
+    list(aws_savings_plans.fetch(ONE_TYPE, NOW))
+    assert feed.requests == []
 
 
 def test_clients_try_a_few_times_and_never_wait_without_end() -> None:
@@ -149,6 +270,8 @@ def test_clients_try_a_few_times_and_never_wait_without_end() -> None:
         "https://api.pricing.us-east-1.amazonaws.com/",
         "https://api.pricing.us-east-1.amazonaws.com:443/x?y=z",
         "https://PRICING.us-east-1.AMAZONAWS.com",
+        "https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonEC2/current/region_index.json",
+        "https://savingsplans.amazonaws.com/",
     ],
 )
 def test_aws_may_be_reached_over_tls(url: str) -> None:
@@ -189,71 +312,12 @@ def test_an_allowed_origin_is_compared_whole(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_client_with_another_endpoint_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL_PRICING", "http://127.0.0.1:9/")
     with pytest.raises(EgressRefused):
-        aws_fetch.client()
+        aws_ec2.client("pricing", "us-east-1")
 
 
-@pytest.fixture
-def server() -> Iterator[Callable[[list[tuple[int, bytes]]], str]]:
-    """Start a server that gives the answers in turn, the last one for ever; return its address."""
-    running: list[ThreadingHTTPServer] = []
-
-    def start(answers: list[tuple[int, bytes]]) -> str:
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                self.rfile.read(int(self.headers["Content-Length"]))
-                status, body = answers.pop(0) if len(answers) > 1 else answers[0]
-                self.send_response(status)
-                self.send_header("Content-Type", "application/x-amz-json-1.1")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, format: str, *args: Any) -> None:
-                return
-
-        found = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        running.append(found)
-        Thread(target=found.serve_forever, daemon=True).start()
-        return f"http://127.0.0.1:{found.server_address[1]}"
-
-    yield start
-    for each in running:
-        each.shutdown()
-        each.server_close()
-
-
-def test_passing_trouble_is_tried_again(
-    monkeypatch: pytest.MonkeyPatch, server: Callable[[list[tuple[int, bytes]]], str]
-) -> None:
-    throttled = json.dumps({"__type": "ThrottlingException", "message": "slow down"}).encode()
-    whole = json.dumps(page(*ITEMS)).encode()
-    origin = server([(400, throttled), (500, b"<html>502</html>"), (200, whole)])
-    monkeypatch.setenv("AWS_ENDPOINT_URL_PRICING", origin)
-    monkeypatch.setenv("EGRESS_ALLOW", origin)
-    ((_, chunks),) = aws_fetch.fetch(ONE_QUESTION, NOW)
-    assert json.loads(b"".join(chunks))["PriceList"] == ITEMS
-
-
-def test_an_html_page_with_status_200_is_no_answer(
-    monkeypatch: pytest.MonkeyPatch, server: Callable[[list[tuple[int, bytes]]], str]
-) -> None:
-    origin = server([(200, b"<html>502 Bad Gateway</html>")])
-    monkeypatch.setenv("AWS_ENDPOINT_URL_PRICING", origin)
-    monkeypatch.setenv("EGRESS_ALLOW", origin)
-    ((_, chunks),) = aws_fetch.fetch(ONE_QUESTION, NOW)
-    with pytest.raises(FileError, match="page_wrong"):
-        b"".join(chunks)
-
-
-def test_each_request_is_checked_just_before_it_is_sent(
-    monkeypatch: pytest.MonkeyPatch, server: Callable[[list[tuple[int, bytes]]], str]
-) -> None:
-    origin = server([(200, json.dumps(page(*ITEMS)).encode())])
-    monkeypatch.setenv("AWS_ENDPOINT_URL_PRICING", origin)
-    monkeypatch.setenv("EGRESS_ALLOW", origin)
-    client = aws_fetch.client()
-    monkeypatch.setattr(aws_fetch, "client", lambda: client)
+def test_each_request_is_checked_just_before_it_is_sent(monkeypatch: pytest.MonkeyPatch, feed: Feed) -> None:
+    client = aws_ec2.client("pricing", "us-east-1")
+    monkeypatch.setattr(aws_fetch, "client", lambda service, region: client)
     monkeypatch.delenv("EGRESS_ALLOW")
-    ((_, chunks),) = aws_fetch.fetch(ONE_QUESTION, NOW)
     with pytest.raises(EgressRefused):
-        b"".join(chunks)
+        products()
