@@ -11,7 +11,8 @@ from costs.queries import runs, utilization
 from costs.queries.runs import Freshness
 from planner.comparison import Comparison, compare
 from planner.comparison.gather import fleet_gpus_of
-from planner.comparison.result import BreakEvenLine, MeasuredUse
+from planner.comparison.price_dates import price_date
+from planner.comparison.result import BreakEvenLine, MeasuredUse, PriceDate
 from planner.comparison.series import measured_use
 from planner.core.evaluate import evaluate
 from planner.core.explain import Explanation, explain
@@ -52,6 +53,7 @@ class Followed:
     scenario: Scenario
     outcome: Outcome
     explanations: Mapping[str, Explanation]
+    prices: PriceDate
 
     @property
     def pays_above(self) -> float | None:
@@ -156,9 +158,11 @@ def _followed(plans_of_record: Sequence[Scenario], now: datetime) -> Followed | 
         return None
     scenario = plans_of_record[0]
     revisions = newest_revisions(Scenario.objects.filter(pk=scenario.pk))
-    outcome = evaluate(loaded_plans(list(revisions), data_date(now))[0].plan)
+    date = data_date(now)
+    loaded = loaded_plans(list(revisions), date)[0]
+    outcome = evaluate(loaded.plan)
     explanations = {str(name): each for name, each in explain(outcome, "cash_usd").items()}
-    return Followed(scenario, outcome, explanations)
+    return Followed(scenario, outcome, explanations, price_date(loaded, date))
 
 
 def _comparison(scenarios: Sequence[Scenario], now: datetime) -> Comparison | None:

@@ -13,7 +13,6 @@ from decimal import Decimal
 from django.db.models import OuterRef, QuerySet, Subquery
 
 from costs.models import Accelerator
-from costs.queries import prices
 from planner.core import plan as core
 from planner.core.money import monthly_rate
 from planner.models import (
@@ -25,7 +24,8 @@ from planner.models import (
     SpotSupply,
     Workload,
 )
-from planner.scenarios.price_sources import PriceSource, Quotes, key_of, source_of
+from planner.scenarios.kept_prices import PricesRead, read_prices
+from planner.scenarios.price_sources import PriceSource, source_of
 
 SLUG = re.compile(r"[-a-zA-Z0-9_]+")
 
@@ -39,11 +39,18 @@ class LoadedPlan:
     sources: tuple[PriceSource, ...]
     gpu_name: str  # of the accelerator; its slug where it is not on file
     gpu_power_w: Decimal | None
+    prices: PricesRead
+    has_listed: bool  # some price is read from price lists at all
 
     @property
     def runs(self) -> tuple[int, ...]:
         """Return the ingest runs behind the prices, ascending."""
         return tuple(sorted({source.run_id for source in self.sources if source.run_id is not None}))
+
+    @property
+    def price_lists(self) -> tuple[str, ...]:
+        """Return the names of the sources that listed prices are read from."""
+        return tuple(sorted({source.price_list for source in self.sources if source.price_list}))
 
 
 def newest_revisions(scenarios: QuerySet[Scenario]) -> QuerySet[Revision]:
@@ -62,17 +69,23 @@ def whole_revisions() -> QuerySet[Revision]:
 
 
 def load_plan(revision: Revision, as_of: datetime) -> LoadedPlan:
-    """Return the plan of one revision at the prices of a moment."""
+    """Return the plan of one revision at the prices that it keeps, or else at those of a moment."""
     return load_plans([revision], as_of)[0]
 
 
-def load_plans(revisions: Iterable[Revision], as_of: datetime) -> list[LoadedPlan]:
-    """Return the plans of revisions; their prices are read together."""
+def load_plans(revisions: Iterable[Revision], as_of: datetime, *, for_all: bool = False) -> list[LoadedPlan]:
+    """Return the plans of revisions; prices of one date are read together.
+
+    `as_of` is the date of those that follow the newest prices, with `for_all` of all.
+    """
     chosen = list(revisions)
-    keys = {key_of(supply.price) for r in chosen for supply in rented(r) if supply.price.is_key}
-    quotes = prices.prices_on(keys, as_of)
+    listed = [[supply.price for supply in rented(revision)] for revision in chosen]
+    read = read_prices(list(zip(chosen, listed, strict=True)), as_of, for_all=for_all)
     gpus = {gpu.slug: gpu for gpu in Accelerator.objects.filter(slug__in={r.gpu_model for r in chosen})}
-    return [_loaded(revision, quotes, gpus.get(revision.gpu_model)) for revision in chosen]
+    return [
+        _loaded(revision, own, gpus.get(revision.gpu_model))
+        for revision, own in zip(chosen, read, strict=True)
+    ]
 
 
 def supplies_of(revision: Revision) -> list[OwnedSupply | ReservedSupply | OnDemandSupply | SpotSupply]:
@@ -85,7 +98,7 @@ def rented(revision: Revision) -> list[ReservedSupply | OnDemandSupply | SpotSup
     return [*revision.reserved.all(), *revision.on_demand.all(), *revision.spot.all()]
 
 
-def _loaded(revision: Revision, quotes: Quotes, gpu: Accelerator | None) -> LoadedPlan:
+def _loaded(revision: Revision, read: PricesRead, gpu: Accelerator | None) -> LoadedPlan:
     supplies: list[core.Supply] = []
     sources: list[PriceSource] = []
     seen: Counter[str] = Counter()
@@ -93,7 +106,7 @@ def _loaded(revision: Revision, quotes: Quotes, gpu: Accelerator | None) -> Load
         seen[row.name] += 1
         # the core tells supplies apart by name
         name = row.name if seen[row.name] == 1 else f"{row.name} ({seen[row.name]})"
-        source = source_of(name, row, quotes)
+        source = source_of(name, row, read.quotes)
         supplies.append(_supply(name, row, source))
         sources.append(source)
     plan = core.Plan(
@@ -113,6 +126,8 @@ def _loaded(revision: Revision, quotes: Quotes, gpu: Accelerator | None) -> Load
         tuple(sources),
         gpu_name=gpu.name if gpu is not None else revision.gpu_model,
         gpu_power_w=gpu.power_w if gpu is not None else None,
+        prices=read,
+        has_listed=any(supply.price.is_key for supply in rented(revision)),
     )
 
 

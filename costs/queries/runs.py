@@ -101,6 +101,12 @@ def sources_of(run_ids: Iterable[int]) -> set[str]:
     return set(IngestRun.objects.filter(pk__in=list(run_ids)).values_list("source", flat=True))
 
 
+def last_published(sources: Iterable[str]) -> dict[str, datetime]:
+    """Return when each source last published something that nobody took back."""
+    standing = Batch.objects.filter(source__in=list(sources), undone_at=None).values_list("source")
+    return dict(standing.annotate(newest=Max("published_at")))
+
+
 def rejected_rows(run: IngestRun) -> QuerySet[RejectedRow]:
     """Return the lines that a run did not take: the wrong ones first, then by line."""
     return run.rejected.order_by("-kind", "line", "pk")

@@ -1,7 +1,9 @@
 """The address of a comparison: read from a query string, and written back in one canonical order.
 
-`s` names a scenario by its address, "own-96" or "own-96~3" for revision 3; 2 to 4 of them. Values that
-cannot be meant are left out and named in a notice: an address never ends in an error page.
+`s` names a scenario by its address, "own-96" or "own-96~3" for revision 3; 2 to 4 of them. `as_of` is the
+date of the page: of measured use and of the prices that follow the newest. A revision that keeps prices of
+a date keeps them at every `as_of`; `prices=one_date` reads the prices of all at the date of the page. Values
+that cannot be meant are left out and named in a notice: an address never ends in an error page.
 """
 
 import math
@@ -36,7 +38,8 @@ BOUNDS: Mapping[str, Bounds] = {
     "capex_gpu": Bounds(100, 500_000, "$"),
     "kwh": Bounds(0, 2, "$/kWh"),
 }
-PARAMETERS = ("s", "view", "base", "as_of", *BOUNDS)
+ONE_DATE = "one_date"  # ?prices=one_date
+PARAMETERS = ("s", "view", "base", "as_of", "prices", *BOUNDS)
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,7 @@ class Address:
     view: ViewName = "cash"
     base: str = ""  # a scenario's address; "" is the first
     as_of: datetime | None = None
+    one_date: bool = False  # the prices of all at the date of the page, whatever scenarios keep
     overrides: Mapping[str, float] = field(default_factory=dict)
     notices: tuple[str, ...] = ()
 
@@ -70,6 +74,8 @@ class Address:
             pairs.append(("base", self.base))
         if self.as_of is not None:
             pairs.append(("as_of", moment_text(self.as_of)))
+        if self.one_date:
+            pairs.append(("prices", ONE_DATE))
         pairs += [(key, number_text(self.overrides[key])) for key in BOUNDS if key in self.overrides]
         return urlencode(pairs)
 
@@ -93,6 +99,7 @@ def read_address(parameters: Mapping[str, Sequence[str]]) -> Address:
         view=_view(parameters.get("view", ()), notices),
         base=_last(parameters, "base"),
         as_of=_as_of(_last(parameters, "as_of"), notices),
+        one_date=_one_date(_last(parameters, "prices"), notices),
         overrides=overrides,
         notices=tuple(notices),
     )
@@ -153,6 +160,14 @@ def _as_of(text: str, notices: list[str]) -> datetime | None:
         )
         return None
     return aware
+
+
+def _one_date(text: str, notices: list[str]) -> bool:
+    if text and text != ONE_DATE:
+        notices.append(
+            f"prices={_shown(text)}: {ONE_DATE}, or nothing; each scenario’s own prices are shown."
+        )
+    return text == ONE_DATE
 
 
 def _overrides(parameters: Mapping[str, Sequence[str]], notices: list[str]) -> dict[str, float]:

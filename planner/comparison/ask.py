@@ -14,6 +14,7 @@ def answer_address(address: Address, now: datetime, notices: Sequence[str] = ())
     return compare(
         scenarios_by_slug([chosen.slug for chosen in address.scenarios]),
         as_of=address.as_of,
+        one_date=address.one_date,
         view=address.view,
         base=address.base,
         overrides=address.overrides,

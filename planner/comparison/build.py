@@ -17,6 +17,7 @@ from planner.comparison.gather import (
     within_reach,
 )
 from planner.comparison.origins import gap_lines, source_lines
+from planner.comparison.price_dates import correction_notices, dates_notice, heading, price_date, recompute
 from planner.comparison.result import (
     Column,
     Comparison,
@@ -36,6 +37,7 @@ def compare(
     scenarios: Sequence[Scenario],
     *,
     as_of: datetime | None = None,
+    one_date: bool = False,
     view: ViewName = "cash",
     base: str = "",
     overrides: Mapping[str, float] | None = None,
@@ -45,14 +47,15 @@ def compare(
 ) -> Comparison:
     """Return the comparison of 2 to 4 scenarios, in the order given.
 
-    `as_of` None is live, and then `now` is needed. `base` is the address (slug) of the scenario that
+    `as_of` None is live, and then `now` is needed. `one_date` reads the prices of all at that date, whatever
+    the scenarios keep. `base` is the address (slug) of the scenario that
     deltas are against, or its letter; "" is the first. `overrides` are what-if values as in the address.
     `revisions` names older revisions by slug; without, the newest counts.
     """
     if not FEWEST <= len(scenarios) <= 4:
         raise ValueError(f"{len(scenarios)} scenarios; right would be 2 to 4")
     said = list(notices)
-    date = data_date(now or as_of or datetime.now(UTC), as_of)
+    date = data_date(now or as_of or datetime.now(UTC), as_of, for_all=one_date)
     chosen = _of_one_kind(scenarios, said)
     chosen, loaded = within_reach(chosen, loaded_plans(_revisions(chosen, revisions or {}, said), date), said)
     if not chosen:
@@ -67,6 +70,7 @@ def compare(
         view=view,
         base=base_subject.scenario.slug,
         as_of=as_of,
+        one_date=one_date,
         overrides=values,
     )
     return _Builder(subjects, base_subject, view, date, use, fleet_gpus, values).build(
@@ -90,7 +94,8 @@ def _revisions(
 ) -> list[Revision]:
     """Return the wanted or newest revision of each scenario, in one query."""
     found: dict[int, dict[int, Revision]] = {}
-    for revision in Revision.objects.filter(scenario__in=scenarios).only("pk", "uid", "number", "scenario"):
+    known = ("pk", "uid", "number", "scenario", "prices_as_of")
+    for revision in Revision.objects.filter(scenario__in=scenarios).only(*known):
         found.setdefault(revision.scenario_id, {})[revision.number] = revision
     chosen = []
     for scenario in scenarios:
@@ -151,6 +156,7 @@ class _Builder:
             base=base.letter,
             as_of=self.date.as_of,
             is_frozen=self.date.is_frozen,
+            prices_text=heading(self.subjects, self.date),
             is_sample=base.scenario.is_sample,
             currency=plan.currency,
             gpu_model=base.loaded.gpu_name if len(models) == 1 else "",
@@ -171,7 +177,9 @@ class _Builder:
             changed_text=changed_text(found),
             gaps=tuple(gap for one in self.subjects for gap in gap_lines(one)),
             notes=tuple(f"{one.letter}: {note}" for one in self.subjects for note in one.outcome.notes),
-            notices=(*notices, *_currency_notice(self.subjects, base)),
+            notices=(*notices, *_currency_notice(self.subjects, base), *correction_notices(self.subjects)),
+            dates_notice=dates_notice(self.subjects, self.date),
+            recompute=recompute(self.subjects, self.date, address),
             sources=tuple(line for one in self.subjects for line in source_lines(one)),
             runs=tuple(sorted({run for one in self.subjects for run in one.loaded.runs})),
             query=address.query(),
@@ -191,6 +199,7 @@ class _Builder:
             is_plan_of_record=scenario.is_plan_of_record,
             is_sample=scenario.is_sample,
             currency=subject.plan.currency,
+            prices=price_date(subject.loaded, self.date),
         )
 
     def _frozen(self, address: Address) -> Address:

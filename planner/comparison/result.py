@@ -79,6 +79,24 @@ class Answer:
 
 
 @dataclass(frozen=True)
+class PriceDate:
+    """At which moment a scenario's listed prices are read."""
+
+    moment: datetime
+    is_kept: bool  # the revision keeps it: no later price list changes the numbers
+    is_listed: bool  # some price is read from price lists at all
+    text: str  # "prices of 3 Nov", "newest prices", "typed prices"
+
+
+@dataclass(frozen=True)
+class Recompute:
+    """The same comparison with other dates of prices: what to write on its link, and its query string."""
+
+    text: str
+    query: str
+
+
+@dataclass(frozen=True)
 class Column:
     """One scenario of the comparison."""
 
@@ -91,6 +109,7 @@ class Column:
     is_plan_of_record: bool
     is_sample: bool
     currency: str
+    prices: PriceDate
 
 
 @dataclass(frozen=True)
@@ -273,8 +292,9 @@ class Comparison:
     view: ViewName
     view_label: str  # "Cash", "Amortized", "Present value"
     base: Letter
-    as_of: datetime  # of the prices
+    as_of: datetime  # of the page: of measured use, and of prices that no scenario keeps
     is_frozen: bool  # as_of stands in the address
+    prices_text: str  # at which date prices are read: "Newest prices, of …", "Prices of different dates"
     is_sample: bool
     currency: str
     gpu_model: str  # name of the accelerator, "" where the scenarios differ
@@ -291,6 +311,8 @@ class Comparison:
     gaps: tuple[GapLine, ...]
     notes: tuple[str, ...]  # of the model, with the letter in front
     notices: tuple[str, ...]  # about this address: different horizons, an override refused
+    dates_notice: str  # which scenario uses prices of which date, "" where all use one
+    recompute: tuple[Recompute, ...]  # what the notice offers
     sources: tuple[SourceLine, ...]
     runs: tuple[int, ...]  # ingest runs behind the prices, ascending
     query: str  # of the address, in canonical order; live unless it names a data date

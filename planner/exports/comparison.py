@@ -101,7 +101,7 @@ def comparison_rows(comparison: Comparison) -> Iterator[list[Any]]:
                 column.currency,
                 UNIT_WORDS[row.unit].format(currency=column.currency),
                 column.revision,
-                comparison.as_of,
+                column.prices.moment,
                 runs_of(comparison, column.letter),
             ]
 
@@ -165,7 +165,7 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
             for gap in comparison.gaps
         ],
         "notes": list(comparison.notes),
-        "notices": list(comparison.notices),
+        "notices": [*comparison.notices, *filter(None, [comparison.dates_notice])],
         "sources": [{"scenario": line.letter} | source_json(line) for line in comparison.sources],
     }
 
@@ -177,6 +177,8 @@ def _column_json(comparison: Comparison, column: Column) -> dict[str, Any]:
         "scenario": column.slug,
         "name": column.name,
         "scenario_rev": column.revision,
+        "as_of": column.prices.moment,
+        "keeps_prices": column.prices.is_kept,
         "currency": column.currency,
         "data": data_word(column.is_sample),
         "is_plan_of_record": column.is_plan_of_record,

@@ -1,13 +1,12 @@
 """Files of one scenario, its months, and of the list of scenarios."""
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from planner.comparison.address import moment_text
+from planner.comparison.address import ONE_DATE, moment_text
 from planner.csv_cells import Column as FileColumn
 from planner.exports.files import (
     LONGEST_SLUGS,
@@ -74,8 +73,14 @@ def result_rows(result: ScenarioResult) -> Iterator[list[Any]]:
 
 
 def result_address(result: ScenarioResult) -> str:
-    """Return path and query that reproduce a result for good."""
-    pairs = {"view": result.view, "rev": result.revision.number, "as_of": moment_text(result.as_of)}
+    """Return path and query that reproduce a result for good.
+
+    A revision that keeps its prices needs no date; one that is read at another says so.
+    """
+    pairs: dict[str, Any] = {"view": result.view, "rev": result.revision.number}
+    if not result.prices.is_kept:
+        pairs["as_of"] = moment_text(result.as_of)
+        pairs |= {"prices": ONE_DATE} if result.revision.prices_as_of else {}
     return f"{reverse('scenario_detail', args=[result.scenario.slug])}?{urlencode(pairs)}"
 
 
@@ -88,6 +93,7 @@ def result_json(result: ScenarioResult) -> dict[str, Any]:
         "scenario_rev": result.revision.number,
         "data": data_word(result.scenario.is_sample),
         "as_of": result.as_of,
+        "keeps_prices": result.prices.is_kept,
         "currency": result.currency,
         "start": result.start,
         "months": result.months,
@@ -142,8 +148,8 @@ LIST_COLUMNS = (
 )
 
 
-def list_file_rows(rows: Sequence[ListRow], as_of: datetime) -> Iterator[list[Any]]:
-    """Yield one row for each scenario of the list."""
+def list_file_rows(rows: Sequence[ListRow]) -> Iterator[list[Any]]:
+    """Yield one row for each scenario of the list; `as_of` is the date of its prices."""
     for row in rows:
         scenario, summary = row.scenario, row.summary
         yield [
@@ -165,6 +171,6 @@ def list_file_rows(rows: Sequence[ListRow], as_of: datetime) -> Iterator[list[An
             summary.currency,
             f"{summary.currency} and GPUs",
             row.revision.number,
-            as_of,
+            summary.prices.moment,
             " ".join(str(run) for run in summary.runs),
         ]

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from django import forms
@@ -10,7 +10,7 @@ from django.forms import BaseFormSet
 from django.http import QueryDict
 
 from planner.forms.listed_price import text_of, unknown_keys
-from planner.forms.scenario import OwnedSet, PlanForm, RentedForm, RentedSet, WorkloadSet
+from planner.forms.scenario import KEEP, NEWEST, OwnedSet, PlanForm, RentedForm, RentedSet, WorkloadSet
 from planner.models import (
     OnDemandSupply,
     OwnedSupply,
@@ -21,6 +21,7 @@ from planner.models import (
     Workload,
 )
 from planner.queries import rented
+from planner.scenarios.kept_prices import keep_at, kept_quotes
 from planner.scenarios.revisions import Draft, Supply
 
 PLAN_FIELDS = ("gpu_model", "start", "months", "currency", "discount_rate_per_year", "price_change_per_year")
@@ -35,20 +36,25 @@ class Editor:
     ) -> None:
         self.base, self._data = base, data
         options: dict[str, Any] = {"data": data} if data is not None else {}
-        self.plan = PlanForm(gpu_models=gpu_models, initial=_plan_initial(base), label_suffix="", **options)
+        self.plan = PlanForm(
+            gpu_models=gpu_models, kept=base.prices_as_of, initial=_plan_initial(base), label_suffix="",
+            **options,
+        )  # fmt: skip
         options["form_kwargs"] = {"label_suffix": ""}
         self.workloads = WorkloadSet(prefix="workload", initial=_workloads_initial(base), **options)
         self.owned = OwnedSet(prefix="owned", initial=_owned_initial(base), **options)
         self.rented = RentedSet(prefix="rented", initial=_rented_initial(base), **options)
+        self._prices_as_of: datetime | None = None
 
     def is_valid(self, as_of: datetime) -> bool:
-        """Return whether all forms hold; errors stand at their fields."""
+        """Return whether all forms hold; errors stand at their fields. `as_of` dates today's prices."""
         sets = (self.workloads, self.owned, self.rented)
         if not all([self.plan.is_valid(), *(one.is_valid() for one in sets)]):
             return False
         self._check_names([self.workloads], "Two workloads have this name.")
         self._check_names([self.owned, self.rented], "Two supplies have this name.")
         self._check_reference()
+        self._choose_prices(as_of)
         self._check_listed(as_of)
         if not _rows(self.workloads):
             self.plan.add_error(None, "A plan needs some demand: add a workload.")
@@ -60,6 +66,9 @@ class Editor:
         """Return the rows of the next revision; the forms must be valid."""
         values = self.plan.cleaned_data
         revision = Revision(note=values["revision_note"], **{name: values[name] for name in PLAN_FIELDS})
+        keep_at(revision, self._prices_as_of)
+        if self._keeps_as_it_is():
+            revision.kept_quotes = self.base.kept_quotes
         profiles = {row.name: row.profile for row in self.base.workloads.all()}
         workloads = [_workload(form.cleaned_data, profiles) for form in _rows(self.workloads)]
         supplies: list[Supply] = [_owned(form.cleaned_data) for form in _rows(self.owned)]
@@ -72,6 +81,17 @@ class Editor:
             data = self._data.copy()
             data["edited"] = str(newest.number)
             self.plan.data = data
+
+    def _choose_prices(self, as_of: datetime) -> None:
+        day = self.plan.cleaned_data["prices_day"]
+        if day is not None and day > as_of.astimezone(UTC).date():
+            self.plan.add_error("prices_day", "No prices of a day to come are known: today at the latest.")
+            return
+        self._prices_as_of = self.plan.prices_as_of(self.base.prices_as_of, as_of)
+
+    def _keeps_as_it_is(self) -> bool:
+        """Return whether the next revision keeps the very prices of the one that is edited."""
+        return self._prices_as_of is not None and self.plan.cleaned_data["prices"] == KEEP
 
     def _check_names(self, sets: Iterable["BaseFormSet[Any]"], text: str) -> None:
         forms_of = [form for one in sets for form in _rows(one)]
@@ -86,8 +106,10 @@ class Editor:
             form.add_error("is_reference", "One price alone can be the reference.")
 
     def _check_listed(self, as_of: datetime) -> None:
-        listed = [form for form in _rows(self.rented) if form.cleaned_data.get("listed")]
-        unknown = unknown_keys([form.cleaned_data["listed"] for form in listed], as_of)
+        kept = kept_quotes(self.base) if self._keeps_as_it_is() else {}
+        listed = [form for form in _rows(self.rented) if form.cleaned_data.get("listed") not in (None, *kept)]
+        keys = [form.cleaned_data["listed"] for form in listed]
+        unknown = unknown_keys(keys, self._prices_as_of or as_of)
         for form in listed:
             reason = unknown.get(form.cleaned_data["listed"])
             if reason is not None:
@@ -101,7 +123,10 @@ def _rows(one: "BaseFormSet[Any]") -> list[forms.Form]:
 
 def _plan_initial(base: Revision) -> dict[str, Any]:
     values = {name: getattr(base, name) for name in PLAN_FIELDS}
-    return values | {"name": base.scenario.name, "note": base.scenario.note, "edited": base.number}
+    prices = NEWEST if base.prices_as_of is None else KEEP
+    return values | {
+        "name": base.scenario.name, "note": base.scenario.note, "edited": base.number, "prices": prices,
+    }  # fmt: skip
 
 
 def _values(row: Any, names: Iterable[str]) -> dict[str, Any]:

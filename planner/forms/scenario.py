@@ -1,5 +1,6 @@
 """The editor's forms: the plan, its demand, the servers bought, what is rented."""
 
+from datetime import UTC, datetime, time
 from decimal import Decimal
 from typing import Any
 
@@ -10,11 +11,13 @@ from planner.forms.fields import LONGEST_NAME, DayField, MonthField, NumberField
 from planner.forms.listed_price import ListedPriceField
 from planner.forms.owned import OwnedForm
 from planner.models import ReservedSupply, Workload
+from planner.templatetags.units import moment
 
 CURRENCIES = [("USD", "USD"), ("EUR", "EUR"), ("GBP", "GBP")]
 KINDS = [("on_demand", "on demand"), ("reserved", "reserved"), ("spot", "spot")]
 MOST_GPUS = 100_000
 MOST_ROWS = 20
+KEEP, TODAY, NEWEST, DAY = "keep", "today", "newest", "day"
 
 
 class PlanForm(forms.Form):
@@ -38,12 +41,49 @@ class PlanForm(forms.Form):
         decimals=10,
         help_text=help_of("price_change_per_year"),
     )
+    prices = forms.ChoiceField(
+        label="Prices as of", help_text="Prices that are kept stay as they are, whatever lists come later."
+    )
+    prices_day = DayField(label="Day of the prices", required=False, help_text="Taken at its end, in UTC.")
     revision_note = TextField(label="What changed", required=False, max_length=200)
     edited = forms.IntegerField(widget=forms.HiddenInput)
 
-    def __init__(self, *args: Any, gpu_models: list[tuple[str, str]], **options: Any) -> None:
+    def __init__(
+        self, *args: Any, gpu_models: list[tuple[str, str]], kept: datetime | None, **options: Any
+    ) -> None:
         super().__init__(*args, **options)
         self.fields["gpu_model"] = forms.ChoiceField(label="GPU", choices=gpu_models)
+        help_text = self.fields["prices"].help_text
+        self.fields["prices"] = forms.ChoiceField(
+            label="Prices as of", choices=_price_choices(kept), help_text=help_text
+        )
+
+    def clean(self) -> dict[str, Any]:
+        """Ask for the day where one is to be given, and for none elsewhere."""
+        values: dict[str, Any] = self.cleaned_data
+        day, asked = values.get("prices_day"), values.get("prices") == DAY
+        if asked and day is None and "prices_day" not in self.errors:
+            self.add_error("prices_day", "Give the day whose prices are to be used.")
+        if day is not None and values.get("prices") and not asked:
+            self.add_error("prices", "A day of the prices is given: choose another day, or empty it.")
+        return values
+
+    def prices_as_of(self, kept: datetime | None, as_of: datetime) -> datetime | None:
+        """Return the moment whose prices are kept, None for the newest; the form must be valid."""
+        asked = self.cleaned_data["prices"]
+        if asked == DAY:
+            return min(datetime.combine(self.cleaned_data["prices_day"], time.max, UTC), as_of)
+        return {KEEP: kept, TODAY: as_of, NEWEST: None}[asked]
+
+
+def _price_choices(kept: datetime | None) -> list[tuple[str, str]]:
+    first = [(KEEP, f"{moment(kept)}, as it is")] if kept is not None else []
+    return [
+        *first,
+        (NEWEST, "the newest, always"),
+        (TODAY, "today: use today’s prices and keep them"),
+        (DAY, "another day: keep its prices"),
+    ]
 
 
 class WorkloadForm(forms.Form):
@@ -85,7 +125,7 @@ class RentedForm(forms.Form):
 
     name = TextField(label="Name", max_length=80)
     kind = forms.ChoiceField(label="Kind", choices=KINDS, initial="on_demand")
-    listed = ListedPriceField(label="Listed price", help_text="Follows the price list of the page's date.")
+    listed = ListedPriceField(label="Listed price", help_text="Read at the date of the plan’s prices.")
     usd_per_gpu_hour = NumberField(label="or price per GPU-hour", least=0, most=10_000, required=False)
     usd_upfront_per_gpu = NumberField(
         label="and upfront per GPU", least=0, most=100_000_000, decimals=4, required=False
@@ -131,7 +171,7 @@ class RentedForm(forms.Form):
             self.add_error("usd_per_gpu_hour", "Give a listed price or type one, not both.")
         if values.get("kind") == "reserved":
             self._clean_reserved(values)
-        elif values.get("listed") and values["listed"].term.startswith("reserved"):
+        elif values.get("listed") and values["listed"].term not in ("on_demand", "spot"):
             self.add_error("listed", "This is the price of a commitment: choose the kind reserved.")
         if values.get("kind") != "on_demand" and values.get("is_reference"):
             self.add_error("is_reference", "Only an on-demand price can be the reference.")

@@ -64,6 +64,11 @@ class Revision(models.Model):
     discount_rate_per_year = models.DecimalField(max_digits=7, decimal_places=6)  # effective, 0.10 is 10 %
     # share by which on-demand and spot list prices change in a year; -0.10 is 10 % cheaper
     price_change_per_year = models.DecimalField(max_digits=14, decimal_places=12, default=0)
+    # the moment at which listed prices are read; empty follows the newest
+    prices_as_of = models.DateTimeField(null=True)
+    # what each listed price was when that moment was chosen: lists that come later, imports taken back and
+    # rates published since do not reach it
+    kept_quotes = models.JSONField(null=True, editable=False)
 
     class Meta:
         ordering = ["scenario", "-number"]
@@ -78,6 +83,11 @@ class Revision(models.Model):
             models.CheckConstraint(
                 condition=Q(price_change_per_year__gte=Decimal("-0.9"), price_change_per_year__lte=1),
                 name="revision_price_change",
+            ),
+            models.CheckConstraint(
+                condition=Q(prices_as_of__isnull=True, kept_quotes__isnull=True)
+                | Q(prices_as_of__isnull=False, kept_quotes__isnull=False),
+                name="revision_keeps_prices_of_a_date",
             ),
         ]
 

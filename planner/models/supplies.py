@@ -9,8 +9,8 @@ from .scenarios import MAX_GPUS, MAX_USD, Revision
 class SupplyPrice(models.Model):
     """A price of a rented supply: typed by a person, or the key of a price fact. Neither is "unknown".
 
-    A key is (provider, sku, region, zone, term, payment); its value is read from the price facts at the
-    data date of the page, so that the same revision can be read at an older date.
+    A key is (provider, sku, region, zone, term, payment). Its value is read from the price facts at the date
+    that the revision keeps, or at the data date of the page where it follows the newest prices.
     """
 
     revision = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="prices")
@@ -24,7 +24,7 @@ class SupplyPrice(models.Model):
     sku = models.CharField(max_length=160, blank=True)
     region = models.CharField(max_length=80, blank=True)
     zone = models.CharField(max_length=80, blank=True)
-    term = models.CharField(max_length=12, blank=True)
+    term = models.CharField(max_length=16, blank=True)
     payment = models.CharField(max_length=16, blank=True)
 
     class Meta:

@@ -68,6 +68,11 @@ def create_scenarios(now: datetime, owner: Person | None) -> list[Scenario]:
 
 
 def _revision(start: date) -> Revision:
+    """Return a plan that follows the newest prices.
+
+    The sample is there to look around with: a price list that somebody loads moves its figures at once, and
+    no decision hangs on them that would have to be kept.
+    """
     return Revision(
         note="as loaded",
         start=start,

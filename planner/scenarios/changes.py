@@ -1,6 +1,7 @@
 """Say in words how two revisions of a scenario differ."""
 
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -9,6 +10,7 @@ from django.db.models import Model
 from planner.forms.fields import plain
 from planner.models import OwnedSupply, Revision
 from planner.queries import supplies_of
+from planner.templatetags.units import moment
 
 NOT_COMPARED = {
     "id",
@@ -21,7 +23,10 @@ NOT_COMPARED = {
     "created_at",
     "note",
     "price",
+    "kept_quotes",  # follow from the date and the supplies
 }
+
+EMPTY_WORDS = {"prices_as_of": "newest"}
 
 
 def changes_between(old: Revision, new: Revision) -> list[str]:
@@ -47,12 +52,16 @@ def _rows(word: str, old: Mapping[str, dict[str, Any]], new: Mapping[str, dict[s
 def _differences(prefix: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
     for name in dict.fromkeys([*old, *new]):
         if old.get(name) != new.get(name):
-            yield f"{prefix}{name.replace('_', ' ')}: {_text(old.get(name))} → {_text(new.get(name))}"
+            empty = EMPTY_WORDS.get(name, "empty")
+            before, after = _text(old.get(name), empty), _text(new.get(name), empty)
+            yield f"{prefix}{name.replace('_', ' ')}: {before} → {after}"
 
 
-def _text(value: Any) -> str:
+def _text(value: Any, empty: str) -> str:
     if value is None or value == "":
-        return "empty"
+        return empty
+    if isinstance(value, datetime):
+        return moment(value)
     if isinstance(value, Decimal):
         return plain(value)
     return "changed shape" if isinstance(value, list) else str(value)

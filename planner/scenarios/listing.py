@@ -1,11 +1,12 @@
-"""The scenarios at a glance: one row each, evaluated at one data date."""
+"""The scenarios at a glance: one row each, at the prices that it keeps or at the newest."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from planner.comparison.cards import break_even_figure
 from planner.comparison.figures import money, of_unit
-from planner.comparison.result import Figure
+from planner.comparison.price_dates import price_date
+from planner.comparison.result import Figure, PriceDate
 from planner.core.evaluate import evaluate
 from planner.core.plan import Owned, Plan, Reserved
 from planner.models import Revision, Scenario
@@ -29,6 +30,8 @@ class Summary:
     feasible: str  # "yes", or the first month with unmet demand
     first_unmet: str  # that month in ISO form, "" where all demand is served
     runs: tuple[int, ...]
+    prices: PriceDate
+    sources: tuple[str, ...]  # names of the sources behind listed prices
 
 
 @dataclass(frozen=True)
@@ -47,14 +50,14 @@ def list_rows(scenarios: Sequence[Scenario], date: DataDate) -> list[ListRow]:
     """Return a row for each scenario, at its newest revision; the count of queries is fixed."""
     newest: dict[int, Revision] = {}
     revisions = Revision.objects.filter(scenario__in=scenarios).order_by("number")
-    for revision in revisions.only("pk", "uid", "number", "scenario"):
+    for revision in revisions.only("pk", "uid", "number", "scenario", "prices_as_of"):
         newest[revision.scenario_id] = revision
     ordered = [newest[scenario.pk] for scenario in scenarios]
-    by_key = {(revision.uid, date.as_of, date.stamp): revision for revision in ordered}
+    by_key = {date.key_of(revision): revision for revision in ordered}
 
     def make(missing: list[PlanKey]) -> dict[PlanKey, Summary]:
         plans = loaded_plans([by_key[key] for key in missing], date)
-        return {key: _summary(plan) for key, plan in zip(missing, plans, strict=True)}
+        return {key: _summary(plan, date) for key, plan in zip(missing, plans, strict=True)}
 
     summaries = _summaries.get_all(list(by_key), make)
     return [
@@ -63,12 +66,12 @@ def list_rows(scenarios: Sequence[Scenario], date: DataDate) -> list[ListRow]:
     ]
 
 
-def _summary(loaded: LoadedPlan) -> Summary:
+def _summary(loaded: LoadedPlan, date: DataDate) -> Summary:
     plan = loaded.plan
     try:
         outcome = evaluate(plan)
     except ValueError as error:
-        return _refused(loaded, str(error))
+        return _refused(loaded, date, str(error))
     reason = "; ".join(gap.text for gap in outcome.gaps)
     unmet = first_unmet_month(outcome)
     return Summary(
@@ -84,10 +87,12 @@ def _summary(loaded: LoadedPlan) -> Summary:
         feasible="yes" if unmet is None else month(unmet),
         first_unmet="" if unmet is None else unmet.isoformat(),
         runs=loaded.runs,
+        prices=price_date(loaded, date),
+        sources=loaded.price_lists,
     )
 
 
-def _refused(loaded: LoadedPlan, reason: str) -> Summary:
+def _refused(loaded: LoadedPlan, date: DataDate, reason: str) -> Summary:
     """Return the row of a plan that the model does not take: saved before a rule was there."""
     unknown = Figure(None, "unknown", reason)
     return Summary(
@@ -101,6 +106,8 @@ def _refused(loaded: LoadedPlan, reason: str) -> Summary:
         feasible="unknown",
         first_unmet="",
         runs=loaded.runs,
+        prices=price_date(loaded, date),
+        sources=loaded.price_lists,
     )
 
 

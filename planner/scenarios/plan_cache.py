@@ -1,7 +1,8 @@
 """Keep loaded plans and measured use in this process: revisions and dated prices do not change.
 
 A slider drag asks for the same plans many times a second; only the first asks the database. Every key
-holds the moment of the prices and a stamp of the facts, so a new price list makes new keys.
+holds the moment of the prices, whether they are kept, and a stamp of the facts, so a new price list makes
+new keys: of plans that keep their prices too, since what the facts say of their date may be corrected.
 """
 
 from collections import OrderedDict
@@ -18,8 +19,9 @@ from costs.models import Batch
 from costs.queries import utilization
 from planner.models import Revision
 from planner.queries import LoadedPlan, load_plans, whole_revisions
+from planner.scenarios.kept_prices import moment_of
 
-PlanKey = tuple[UUID, datetime, tuple[int, int]]
+PlanKey = tuple[UUID, datetime, bool, tuple[int, int]]
 FleetKey = tuple[bool, datetime, tuple[int, int]]
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
@@ -60,11 +62,21 @@ class Recent(Generic[Key, Value]):
 
 @dataclass(frozen=True)
 class DataDate:
-    """At which moment prices are read, and a stamp that changes with every published batch."""
+    """The moment of a page, and a stamp that changes with every published batch.
+
+    Measured use is read at this moment, and the prices of revisions that keep no date of their own; with
+    `for_all` those of every revision.
+    """
 
     as_of: datetime
     is_frozen: bool
     stamp: tuple[int, int]
+    for_all: bool = False
+
+    def key_of(self, revision: Revision) -> PlanKey:
+        """Return what a revision's plan is kept under."""
+        kept = not self.for_all and revision.prices_as_of is not None
+        return revision.uid, moment_of(revision, self.as_of, for_all=self.for_all), kept, self.stamp
 
 
 @dataclass(frozen=True)
@@ -85,7 +97,7 @@ def forget() -> None:
         recent.clear()
 
 
-def data_date(now: datetime, frozen: datetime | None = None) -> DataDate:
+def data_date(now: datetime, frozen: datetime | None = None, *, for_all: bool = False) -> DataDate:
     """Return the data date of a page: the frozen one, or that of the facts that are there now.
 
     Live pages read prices at the last publication or this midnight, whichever is later: the same answer
@@ -96,20 +108,20 @@ def data_date(now: datetime, frozen: datetime | None = None) -> DataDate:
     )
     stamp = (facts["newest"], facts["count"])
     if frozen is not None:
-        return DataDate(frozen, True, stamp)
+        return DataDate(frozen, True, stamp, for_all)
     midnight = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     known = [moment for moment in (facts["published"], facts["stated"]) if moment and moment <= now]
-    return DataDate(max([midnight, *known]), False, stamp)
+    return DataDate(max([midnight, *known]), False, stamp, for_all)
 
 
 def loaded_plans(revisions: Sequence[Revision], date: DataDate) -> list[LoadedPlan]:
     """Return the plans of revisions, which need not have their supplies loaded."""
-    keys = {(revision.uid, date.as_of, date.stamp): revision.pk for revision in revisions}
+    keys = {date.key_of(revision): revision.pk for revision in revisions}
 
     def load(missing: list[PlanKey]) -> dict[PlanKey, LoadedPlan]:
         whole = whole_revisions().filter(pk__in=[keys[key] for key in missing])
-        plans = load_plans(whole, date.as_of)
-        return {(plan.revision.uid, date.as_of, date.stamp): plan for plan in plans}
+        plans = load_plans(whole, date.as_of, for_all=date.for_all)
+        return {date.key_of(plan.revision): plan for plan in plans}
 
     return _plans.get_all(list(keys), load)
 

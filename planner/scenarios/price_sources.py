@@ -34,6 +34,7 @@ class PriceSource:
     run_id: int | None
     typed_by: str  # "" for a fact
     reason: str  # why there is no price
+    price_list: str = ""  # name of the source of a fact
 
 
 def key_of(price: SupplyPrice) -> prices.PriceKey:
@@ -114,6 +115,7 @@ def _fact_source(name: str, row: ReservedSupply | OnDemandSupply | SpotSupply, q
         run_id=quote.run_id,
         typed_by="",
         reason=reason,
+        price_list=quote.source,
     )
 
 

@@ -7,12 +7,14 @@ from urllib.parse import urlencode
 
 import numpy as np
 
+from planner.comparison.address import ONE_DATE
 from planner.comparison.cards import card
 from planner.comparison.explanations import Explanations
 from planner.comparison.figures import money_short
 from planner.comparison.gather import Subject
 from planner.comparison.origins import gap_lines, source_lines
-from planner.comparison.result import Card, Column, Figure, GapLine, SourceLine, ViewName
+from planner.comparison.price_dates import price_date
+from planner.comparison.result import Card, Column, Figure, GapLine, PriceDate, SourceLine, ViewName
 from planner.comparison.rows import CORE_VIEWS, VIEW_LABELS
 from planner.comparison.series import first_days, unmet_by_month
 from planner.core.evaluate import evaluate
@@ -45,8 +47,12 @@ class ScenarioResult:
     scenario: Scenario
     revision: Revision
     view: ViewName
-    as_of: datetime
-    is_frozen: bool
+    as_of: datetime  # of the prices: that of the revision where it keeps one, else of the page
+    is_frozen: bool  # as_of stands in the address, and prices are read at it
+    prices: PriceDate
+    is_kept_elsewhere: bool  # the revision keeps prices of another date, which the address passes over
+    page_date: datetime | None  # that the address names and a scenario with kept prices does not follow
+    corrections: tuple[str, ...]  # what the facts of a kept date say otherwise by now
     currency: str
     start: date
     months: int
@@ -62,6 +68,8 @@ class ScenarioResult:
     assumptions: tuple[AssumptionLine, ...]
     explanations: Mapping[str, Explanation]
     query: str  # query string of the page as it stands: its files take the same
+    own_query: str  # of the page at the scenario's own prices
+    one_date_query: str  # of the page at the prices of its own date, whatever the scenario keeps
 
 
 def scenario_result(
@@ -74,19 +82,25 @@ def scenario_result(
     """Return the result of one revision at a data date; `asked` is the address besides the view."""
     outcome = evaluate(loaded.plan)
     subject = Subject("A", scenario, loaded, outcome)
+    column = _column(subject, as_of)
+    revision = loaded.revision
     plan, core_view = loaded.plan, CORE_VIEWS[view]
     columns, rows = monthly_ledger(outcome, core_view, plan.currency)
     return ScenarioResult(
         scenario=scenario,
-        revision=loaded.revision,
+        revision=revision,
         view=view,
-        as_of=as_of.as_of,
-        is_frozen=as_of.is_frozen,
+        as_of=column.prices.moment,
+        is_frozen=as_of.is_frozen and not column.prices.is_kept,
+        prices=column.prices,
+        is_kept_elsewhere=revision.prices_as_of is not None and not column.prices.is_kept,
+        page_date=as_of.as_of if as_of.is_frozen and column.prices.is_kept else None,
+        corrections=tuple(f"{text[:1].upper()}{text[1:]}." for text in loaded.prices.corrections),
         currency=plan.currency,
         start=plan.start,
         months=plan.months,
         answer=_answer(subject, view),
-        card=card(subject, _column(subject), subject, view, plan.currency),
+        card=card(subject, column, subject, view, plan.currency),
         totals=tuple(
             _view_total(outcome, name, name == view, {**asked, "view": name}) for name in CORE_VIEWS
         ),
@@ -96,13 +110,15 @@ def scenario_result(
         notes=outcome.notes,
         sources=tuple(source_lines(subject)),
         runs=loaded.runs,
-        assumptions=tuple(assumption_lines(loaded.revision, loaded.gpu_power_w)),
+        assumptions=tuple(assumption_lines(revision, loaded.gpu_power_w)),
         query=_query({**asked, "view": view}),
+        own_query=_query({**asked, "view": view, "as_of": "", "prices": ""}) or "?",
+        one_date_query=_query({**asked, "view": view, "prices": ONE_DATE}),
         explanations=Explanations([subject], view, None),
     )
 
 
-def _column(subject: Subject) -> Column:
+def _column(subject: Subject, date: DataDate) -> Column:
     return Column(
         letter="A",
         slug=subject.scenario.slug,
@@ -113,6 +129,7 @@ def _column(subject: Subject) -> Column:
         is_plan_of_record=subject.scenario.is_plan_of_record,
         is_sample=subject.scenario.is_sample,
         currency=subject.plan.currency,
+        prices=price_date(subject.loaded, date),
     )
 
 

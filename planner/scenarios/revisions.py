@@ -22,6 +22,7 @@ from planner.models import (
     Workload,
 )
 from planner.queries import supplies_of
+from planner.scenarios.kept_prices import keep_prices
 
 Supply = OwnedSupply | ReservedSupply | OnDemandSupply | SpotSupply
 # the newest revision of each scenario is found by these; order is the order of the page
@@ -31,7 +32,11 @@ MOST_TRIES = 50  # for an address that nobody else takes at the same moment
 
 @dataclass(frozen=True)
 class Draft:
-    """What a revision will hold: rows that are not saved yet. A rented supply carries an unsaved `price`."""
+    """What a revision will hold: rows that are not saved yet. A rented supply carries an unsaved `price`.
+
+    A revision with `prices_as_of` keeps the prices of that moment; what of them it does not hold yet is
+    read when it is saved.
+    """
 
     revision: Revision
     workloads: Sequence[Workload]
@@ -115,6 +120,7 @@ def _save(scenario: Scenario, draft: Draft, number: int, author: Person | None, 
     revision = draft.revision
     revision.scenario, revision.number = scenario, number
     revision.author, revision.created_at = author, now
+    keep_prices(revision, [supply.price for supply in draft.supplies if not isinstance(supply, OwnedSupply)])
     revision.save(force_insert=True)
     for position, workload in enumerate(draft.workloads):
         workload.revision, workload.position = revision, position

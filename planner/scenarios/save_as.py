@@ -1,20 +1,26 @@
-"""Turn the what-if values of a comparison into a scenario of its own."""
+"""Turn the what-if values of a comparison into a scenario of its own, at the prices of the comparison."""
 
 from collections.abc import Mapping
 from decimal import Decimal
 
-from planner.comparison.result import Comparison
+from planner.comparison.result import Column, Comparison
 from planner.models import OwnedSupply
 from planner.queries import whole_revisions
+from planner.scenarios.kept_prices import keep_at
 from planner.scenarios.revisions import Draft, copy_of
 
 GPU_STEP = Decimal("0.000000001")
 PERCENT = Decimal(100)
 
 
-def draft_with_overrides(slug: str, revision: int, comparison: Comparison) -> Draft:
-    """Return a copy of a revision with the comparison's overrides stored in it."""
-    draft = copy_of(whole_revisions().get(scenario__slug=slug, number=revision))
+def draft_with_overrides(column: Column, comparison: Comparison) -> Draft:
+    """Return a copy of a column's revision with the comparison's overrides stored in it.
+
+    It keeps the prices that the column was read with, so that it costs what the comparison said.
+    """
+    draft = copy_of(whole_revisions().get(scenario__slug=column.slug, number=column.revision))
+    if not column.prices.is_kept:
+        keep_at(draft.revision, column.prices.moment)
     measured = comparison.series.measured
     apply_overrides(draft, comparison.overrides, None if measured is None else measured.fleet_gpus)
     return draft

@@ -19,6 +19,7 @@ from planner.models import (
     Workload,
 )
 from planner.scenarios.assumptions import OWNED, default, server_kw
+from planner.scenarios.kept_prices import keep_at
 from planner.scenarios.revisions import Draft, Supply
 
 PLACE_MARK = "|"
@@ -70,7 +71,10 @@ def regions_selling(gpu: str, as_of: datetime) -> list[str]:
 
 
 def drafts(answers: Answers, offer: Price, as_of: datetime) -> list[tuple[str, Draft]]:
-    """Return name and content of each scenario, staying on demand first; at most four."""
+    """Return name and content of each scenario, staying on demand first; at most four.
+
+    They keep the prices of that moment: the answer that is shown stays the same tomorrow.
+    """
     first_month = add_months(as_of.date().replace(day=1), 1)
     made = [("Stay on demand", _draft(answers, first_month, [_on_demand(offer)]))]
     for term, months, words in TERMS:
@@ -82,6 +86,8 @@ def drafts(answers: Answers, offer: Price, as_of: datetime) -> list[tuple[str, D
     owned = _owned(answers, first_month)
     gpus = owned.servers * owned.gpus_per_server
     made.append((f"Own {gpus}", _draft(answers, first_month, [_on_demand(offer), owned])))
+    for _, draft in made:
+        keep_at(draft.revision, as_of)
     return made
 
 

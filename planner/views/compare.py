@@ -1,6 +1,7 @@
 """Which plan, next to what the fleet really does: the page, its live figures, its files, and saving."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.contrib import messages
@@ -95,14 +96,14 @@ def save(request: HttpRequest) -> HttpResponse:
         column = comparison.column(form.cleaned_data["letter"])
         scenario = create_scenario(
             form.cleaned_data["name"],
-            draft_with_overrides(column.slug, column.revision, comparison),
+            draft_with_overrides(column, comparison),
             owner=request.user,  # type: ignore[arg-type] # every page needs a login, so this is a Person
             now=timezone.now(),
             is_sample=column.is_sample,
         )
         messages.success(request, f"Saved as {scenario.name}.")
         return redirect(f"{reverse('compare')}?{_with_saved(address, scenario.slug)}")
-    context = {"form": form, "comparison": comparison, "query": address.query()}
+    context = {"form": form, "comparison": comparison, "query": _as_it_was(address, comparison)}
     return render(request, "planner/compare_save.html", context)
 
 
@@ -129,6 +130,15 @@ def _choices(comparison: Comparison) -> Any:
     shown = [column.slug for column in comparison.columns]
     rest = Scenario.objects.filter(is_sample=comparison.is_sample).exclude(slug__in=shown)
     return rest.only("slug", "name", "is_sample", "is_plan_of_record")
+
+
+def _as_it_was(address: Address, comparison: Comparison) -> str:
+    """Return the query of the comparison to go back to: live where the frozen one is what live shows."""
+    live = replace(
+        address, as_of=None, scenarios=tuple(replace(one, revision=None) for one in address.scenarios)
+    )
+    now = _answer_or_404(live, ()) if address.as_of is not None else comparison
+    return live.query() if now.frozen_query == comparison.frozen_query else address.query()
 
 
 def _with_saved(address: Address, slug: str) -> str:

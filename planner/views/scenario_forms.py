@@ -91,7 +91,7 @@ def _made(request: HttpRequest, form: WizardForm, as_of: datetime, now: datetime
         return []
     with transaction.atomic():
         made = [
-            create_scenario(name, draft, owner=_person(request), now=now)
+            create_scenario(name, draft, owner=person_of(request), now=now)
             for name, draft in drafts(answers, offer, as_of)
         ]
     return [scenario.slug for scenario in made]
@@ -105,7 +105,7 @@ def _saved(request: HttpRequest, scenario: Scenario, editor: Editor, as_of: date
             scenario,
             editor.draft(),
             edited=values["edited"],
-            author=_person(request),
+            author=person_of(request),
             now=timezone.now(),
         )
         # the core refuses what no field can see alone; then nothing is stored
@@ -135,7 +135,7 @@ def _editor_page(
         "editor": editor,
         "newest": newest,
         "changed": changed,
-        "suggestions": suggestions(newest.gpu_model, as_of),
+        "suggestions": suggestions(newest.gpu_model, newest.prices_as_of or as_of),
     }
     return render(request, "planner/scenario_edit.html", context)
 
@@ -147,7 +147,8 @@ def _gpu_models(revision: Revision) -> list[tuple[str, str]]:
     return known
 
 
-def _person(request: HttpRequest) -> Person:
+def person_of(request: HttpRequest) -> Person:
+    """Return who is logged in: every page that plans needs that."""
     if not isinstance(request.user, Person):
         raise TypeError("this page needs a login")
     return request.user

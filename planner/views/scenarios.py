@@ -10,21 +10,23 @@ from django.urls import path, reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from planner.comparison.address import Address, moment_text, read_address
+from planner.comparison.address import ONE_DATE, Address, moment_text, read_address
 from planner.downloads import Download, download, file_name, known_format
 from planner.exports import FORMATS, LIST_COLUMNS, list_file_rows, read_style, result_file, result_name
 from planner.models import Revision, Scenario
 from planner.params import OF_FILES, address, ignored_notice, unknown_parameters, whole_number
 from planner.permissions import planner_required
+from planner.queries import UnknownScenarioError, scenarios_by_slug
 from planner.scenarios.listing import list_rows
+from planner.scenarios.old_prices import old_prices, use_todays_prices
 from planner.scenarios.plan_cache import data_date, loaded_plans
 from planner.scenarios.result import ScenarioResult, scenario_result
-from planner.scenarios.revisions import make_plan_of_record
+from planner.scenarios.revisions import StaleEditError, make_plan_of_record
 from planner.views import scenario_forms
 
 PER_PAGE = 50
 LIST_PARAMETERS = ("q", "page")
-RESULT_PARAMETERS = ("view", "as_of", "rev")
+RESULT_PARAMETERS = ("view", "as_of", "prices", "rev")
 
 
 def scenario_list(request: HttpRequest) -> HttpResponse:
@@ -33,8 +35,10 @@ def scenario_list(request: HttpRequest) -> HttpResponse:
     chosen = _chosen(request)
     paginator = Paginator(chosen, PER_PAGE)
     page = paginator.get_page(whole_number(request.GET.get("page", ""), default=1))
+    rows = list_rows(list(page.object_list), date)
     context = {
-        "rows": list_rows(list(page.object_list), date),
+        "rows": rows,
+        "old_prices": old_prices(rows, timezone.now()),
         "page": page,
         "pages": _pages(request, page),
         "q": request.GET.get("q", ""),
@@ -56,7 +60,7 @@ def scenario_list_file(request: HttpRequest, fmt: str) -> HttpResponseBase:
         address=reverse("scenario_list") + _list_query(request),
         as_of=date.as_of,
         columns=LIST_COLUMNS,
-        rows=list_file_rows(rows, date.as_of),
+        rows=list_file_rows(rows),
     )
     return download(request, fmt, content)
 
@@ -103,6 +107,28 @@ def scenario_record(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect("scenario_detail", slug=slug)
 
 
+@planner_required
+@require_POST
+def scenario_refresh(request: HttpRequest) -> HttpResponse:
+    """Save the scenarios named by `s` again, each in a new revision with today's prices."""
+    now = timezone.now()
+    try:
+        scenarios = scenarios_by_slug(list(dict.fromkeys(request.POST.getlist("s")[:PER_PAGE])))
+    except UnknownScenarioError as error:
+        raise Http404(f"no scenario {error.args[0]!r}") from None
+    person, date = scenario_forms.person_of(request), data_date(now)
+    for scenario in scenarios:
+        try:
+            said = use_todays_prices(scenario, date, author=person, now=now)
+        except StaleEditError:
+            messages.error(request, f"{scenario.name} was saved by somebody else meanwhile: try again.")
+        else:
+            messages.success(request, said)
+    if len(scenarios) == 1:
+        return redirect("scenario_detail", slug=scenarios[0].slug)
+    return redirect("scenario_list")
+
+
 def _chosen(request: HttpRequest) -> Any:
     scenarios = Scenario.objects.select_related("owner")
     words = request.GET.get("q", "").encode("utf-8", "ignore").decode().replace("\0", " ").split()
@@ -131,16 +157,18 @@ def _result(request: HttpRequest, slug: str, known: tuple[str, ...]) -> tuple[Sc
     scenario = get_object_or_404(Scenario.objects.select_related("owner"), slug=slug)
     asked = _asked(request)
     notices = [*ignored_notice(unknown_parameters(request, known)), *asked.notices]
-    date = data_date(timezone.now(), asked.as_of)
+    date = data_date(timezone.now(), asked.as_of, for_all=asked.one_date)
     loaded = loaded_plans([_revision(request, scenario, notices)], date)[0]
     kept = {"rev": request.GET.get("rev", "") and str(loaded.revision.number)}
     if asked.as_of is not None:
         kept["as_of"] = moment_text(asked.as_of)
+    if asked.one_date:
+        kept["prices"] = ONE_DATE
     return scenario_result(scenario, loaded, asked.view, date, kept), notices
 
 
 def _asked(request: HttpRequest) -> Address:
-    return read_address({name: request.GET.getlist(name) for name in ("view", "as_of")})
+    return read_address({name: request.GET.getlist(name) for name in ("view", "as_of", "prices")})
 
 
 def _revision(request: HttpRequest, scenario: Scenario, notices: list[str]) -> Revision:
@@ -166,6 +194,8 @@ urlpatterns = [
     path("scenarios/", scenario_list, name="scenario_list"),
     path("scenarios.<str:fmt>", scenario_list_file, name="scenario_list_file"),
     path("scenarios/new/", scenario_forms.scenario_new, name="scenario_new"),
+    # two parts, so that no scenario's address can be this one
+    path("scenarios/prices/refresh/", scenario_refresh, name="scenario_refresh"),
     path("scenarios/<slug:slug>.<str:fmt>", scenario_file, name="scenario_file"),
     path("scenarios/<slug:slug>/", scenario_detail, name="scenario_detail"),
     path("scenarios/<slug:slug>/edit/", scenario_forms.scenario_edit, name="scenario_edit"),

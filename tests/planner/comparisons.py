@@ -16,6 +16,7 @@ from planner.comparison.result import (
     MeasuredUse,
     MixPart,
     Part,
+    PriceDate,
     Row,
     Series,
     Served,
@@ -36,6 +37,7 @@ NAMES = {
 MONTHLY = {"A": 323_000.0, "B": 306_000.0, "C": 180_000.0, "D": 120_000.0}
 PURCHASE = {"A": {}, "B": {}, "C": {0: 965_000.0, 5: 2_251_000.0}, "D": {0: 1_930_000.0, 8: 4_502_000.0}}
 MONTHS = 36
+AS_OF = datetime(2026, 11, 30, 9, 40, tzinfo=UTC)
 
 
 def costs(letter: str) -> tuple[float, ...]:
@@ -111,7 +113,8 @@ def make_series(**changes) -> Series:
 
 def make_column(letter: str) -> Column:
     slug = NAMES[letter].lower().replace(" ", "-").replace(",", "").replace("+-", "")
-    return Column(letter, slug, NAMES[letter], 1, letter == "A", letter == "C", letter == "B", True, "USD")
+    return Column(letter, slug, NAMES[letter], 1, letter == "A", letter == "C", letter == "B", True, "USD",
+                  PriceDate(AS_OF, False, True, "newest prices"))  # fmt: skip
 
 
 def make_delta(change: float, base: float) -> Delta:
@@ -191,8 +194,9 @@ def make_comparison(**changes) -> Comparison:
         "view": "cash",
         "view_label": "Cash",
         "base": "A",
-        "as_of": datetime(2026, 11, 30, 9, 40, tzinfo=UTC),
+        "as_of": AS_OF,
         "is_frozen": False,
+        "prices_text": "Newest prices, of 30 Nov 2026 09:40 UTC",
         "is_sample": True,
         "currency": "USD",
         "gpu_model": "h100-sxm",
@@ -246,6 +250,8 @@ def make_comparison(**changes) -> Comparison:
         "gaps": (),
         "notes": (),
         "notices": (),
+        "dates_notice": "",
+        "recompute": (),
         "sources": (
             SourceLine(
                 "A", "On demand", "AWS p5.48xlarge us-east-1, on demand, $6.88/GPU-h", 6.88, None, None, ""

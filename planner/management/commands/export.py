@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from planner.comparison import Comparison, answer_address, read_address
-from planner.comparison.address import BOUNDS, VIEW_NAMES
+from planner.comparison.address import BOUNDS, ONE_DATE, VIEW_NAMES
 from planner.comparison.gather import NothingToCompareError
 from planner.csv_cells import DECIMAL_MARKS, SEPARATORS
 from planner.exports import FORMATS, Style, comparison_file
@@ -27,6 +27,11 @@ class Command(BaseCommand):
         parser.add_argument("--base", default="", help="the scenario that deltas are against")
         parser.add_argument("--as-of", default="", help="data date, such as 2026-11-30T09:40Z")
         parser.add_argument(
+            "--one-date",
+            action="store_true",
+            help="read the prices of all at that date, also of scenarios that keep those of another",
+        )
+        parser.add_argument(
             "--set", action="append", default=[], metavar="NAME=VALUE", help="a what-if value"
         )
         parser.add_argument("--sep", choices=list(SEPARATORS), default=",")
@@ -38,7 +43,7 @@ class Command(BaseCommand):
         if options["sep"] == options["dec"]:
             raise CommandError("--sep and --dec are the same character: choose --sep ';' with --dec ','")
         comparison = _comparison(options)
-        for notice in comparison.notices:
+        for notice in (*comparison.notices, *filter(None, [comparison.dates_notice])):
             self.stderr.write(notice)
         style = Style(options["sep"], options["dec"], options["bom"])
         self._write(comparison_file(comparison, options["format"], style), options["out"])
@@ -76,6 +81,7 @@ def _parameters(options: dict[str, Any]) -> dict[str, list[str]]:
     parameters["view"] = [options["view"]]
     parameters["base"] = [options["base"]]
     parameters["as_of"] = [options["as_of"]]
+    parameters["prices"] = [ONE_DATE] if options["one_date"] else []
     for pair in options["set"]:
         name, mark, value = pair.partition("=")
         if not mark or name not in BOUNDS:
