@@ -116,7 +116,8 @@ def spelling_file(request: HttpRequest, fmt: str) -> HttpResponseBase:
 @planner_required
 def spelling_add(request: HttpRequest) -> HttpResponse:
     """Queue the one-line file that says which GPU a name means."""
-    form = SpellingForm(request.POST, accelerators=_accelerators())
+    slugs = known_accelerators().slug_by_key
+    form = SpellingForm(request.POST, accelerators=_accelerators(), slugs=slugs)
     if not form.is_valid():
         return _page(request, [], form)
     said = form.cleaned_data

@@ -1,17 +1,54 @@
 """Claims about how fresh the sources are. SkyPilot's cadence is 7 days, list prices have 92, use has 1."""
 
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
 
 import pytest
 
-from costs.models import RejectedRow
+from costs.models import Alias, Batch, Quota, RejectedRow, SpotPrice
 from costs.queries import runs
 from costs.sources import SOURCES
 from costs.sources.fetchable import can_fetch
-from tests.fact_builders import make_batch, make_hours, make_job, make_run
+from tests.fact_builders import make_batch, make_hours, make_job, make_price, make_run
 
 pytestmark = pytest.mark.django_db
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
+
+
+def make_spot_price(batch: Batch, **changes: Any) -> SpotPrice:
+    fields = {
+        "source": batch.source,
+        "scope": batch.scope,
+        "starts_at": batch.as_of - timedelta(hours=1),
+        "follows_gap": True,
+        "line": 2,
+        "provider": "aws",
+        "sku": "p5.48xlarge",
+        "region": "us-east-1",
+        "zone": "use1-az1",
+        "zone_kind": "id",
+        "product": "Linux/UNIX",
+        "price_per_hour": Decimal(20),
+    }
+    return SpotPrice.objects.create(batch=batch, **fields | changes)
+
+
+def make_quota(batch: Batch, **changes: Any) -> Quota:
+    fields = {
+        "source": batch.source,
+        "scope": batch.scope,
+        "line": 2,
+        "as_of": NOW,
+        "provider": "aws",
+        "region": "us-east-1",
+        "name": "a limit",
+        "purchase": "any",
+        "unit": "gpu",
+        "limit": Decimal(8),
+        "is_unlimited": False,
+    }
+    return Quota.objects.create(batch=batch, **fields | changes)
 
 
 def of(source: str) -> runs.Freshness:
@@ -51,6 +88,64 @@ def test_use_is_as_old_as_its_last_hour_and_sample_hours_do_not_count():
     make_hours(3, NOW - timedelta(hours=5))
     make_hours(3, NOW - timedelta(hours=1), is_sample=True)
     assert (of("utilization_csv").age, of("utilization_csv").rows) == (timedelta(hours=3), 3)
+
+
+def test_observations_are_as_new_as_the_newest_in_whatever_order_their_files_came():
+    newer = make_batch(source="aws_spot_history", as_of=NOW - timedelta(hours=20), is_current=False)
+    older = make_batch(source="aws_spot_history", as_of=NOW - timedelta(days=900))
+    for batch in (newer, older):
+        make_spot_price(batch, last_seen_at=batch.as_of)
+    row = of("aws_spot_history")
+    assert (row.state, row.age, row.rows) == ("fresh", timedelta(hours=20), 2)
+    assert row.next_expected == NOW + timedelta(hours=4)
+
+
+def test_a_history_of_prices_is_as_new_as_its_newest_observation():
+    batch = make_batch(source="price_history_table", as_of=NOW - timedelta(days=400), rows=500)
+    make_price(source="price_history_table", batch=batch, as_of=NOW - timedelta(days=8), price_per_hour=2)
+    row = of("price_history_table")
+    assert (row.state, row.age, row.rows) == ("late", timedelta(days=8), 1)
+
+
+def test_limits_of_several_regions_are_as_old_as_the_oldest_and_count_the_newest_lists():
+    make_batch(source="aws_quotas", as_of=NOW - timedelta(days=3), rows=40)
+    make_batch(source="aws_quotas", as_of=NOW, rows=48)
+    assert (of("aws_quotas").state, of("aws_quotas").rows) == ("stale", 88)
+
+
+def test_of_a_list_that_is_added_to_all_that_stands_is_counted():
+    old = make_batch(source="quota_csv", rows=2, is_current=False)
+    new = make_batch(source="quota_csv", rows=1, scope=old.scope)
+    for code, batch, ended in (("a", old, None), ("b", old, NOW), ("b", new, None)):
+        make_quota(batch, code=code, effective_to=ended, effective_from=NOW - timedelta(days=1 + bool(ended)))
+    assert (of("quota_csv").state, of("quota_csv").rows) == ("fresh", 2)
+
+
+def test_tables_of_names_count_the_rows_that_a_source_brought():
+    batch = make_batch(source="aliases", rows=1)
+    other = make_batch(source="aliases", rows=1, is_current=False)
+    for number, each in enumerate((batch, other, other)):
+        Alias.objects.create(spelling=f"name {number}", accelerator="h100-sxm-80gb", batch=each)
+    assert of("aliases").rows == 3
+    assert of("machine_types").rows == 0
+
+
+def test_a_source_is_used_once_it_had_data_or_a_run():
+    assert not of("skypilot").is_used
+    make_run(source="skypilot", status="failed")
+    assert of("skypilot").is_used
+
+
+def test_the_runs_of_a_source_come_newest_first_and_no_others():
+    mine = [make_run(source="skypilot") for _ in range(3)]
+    make_run(source="vantage")
+    assert list(runs.runs_of("skypilot")) == mine[::-1]
+
+
+def test_what_was_taken_back_stands_no_more():
+    run = make_run()
+    kept, _gone = make_batch(run=run), make_batch(run=run, is_current=False, undone_at=NOW)
+    assert list(runs.standing_batches(run)) == [kept]
 
 
 def test_a_sample_batch_alone_leaves_its_source_at_never():

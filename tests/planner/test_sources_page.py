@@ -1,70 +1,51 @@
-"""Claims about the data pages: freshness, runs, uploads with their check, and what is refused."""
+"""Claims about the pages of sources and runs: freshness, filters, what waits, what ran, what was refused."""
 
 import csv
-import errno
-import gzip
 import io
 import json
 import re
 from datetime import timedelta
-from html import unescape
+from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from costs import jobs
-from costs.ingest import ingest
-from costs.models import IngestRun, Job, Price, RawObject, RejectedRow, Utilization
-from costs.sources import SOURCES, list_prices, utilization_csv
-from planner.models import Person
+from costs.models import IngestRun, Job, Price, QuarantinedFact, RejectedRow
+from costs.sources import SOURCES, utilization_csv
+from planner.source_words import KINDS, area_of
 from tests.fact_builders import make_batch, make_job, make_run
+from tests.planner.data_pages import body_of, rows_of, text_of, work_off
 
-HOUR = "2026-11-29T{hour:02d}:00:00Z,main,training,H100,64,60,55,8,0.61\n"
 HEADER = utilization_csv.TEMPLATE.splitlines()[0] + "\n"
-GOOD = HEADER + "".join(HOUR.format(hour=hour) for hour in range(5))
-# line 3: more than all hours of use, line 4: no time
-HALF_WRONG = (
-    GOOD + "2026-11-29T07:00:00Z,main,training,H100,64,60,55,8,1.61\nyesterday,main,training,H100,1,1,1,1,\n"
-)
+HOUR = "2026-11-29T{hour:02d}:00:00Z,main,training,H100,64,60,55,8,0.61\n"
 
 
 @pytest.fixture
-def raw_folder(settings, tmp_path):
-    settings.RAW_DIR = tmp_path / "raw"
-
-
-@pytest.fixture
-def planner(client, raw_folder):
+def planner(planner_client: Client, settings: Any, tmp_path: Path) -> Client:
     """A client of somebody who may load data."""
-    client.force_login(Person.objects.create_user("planner@example.com", role="planner"))
-    return client
+    settings.RAW_DIR = tmp_path / "raw"
+    return planner_client
 
 
 @pytest.fixture
-def viewer(client):
-    client.force_login(Person.objects.create_user("viewer@example.com"))
-    return client
+def viewer(viewer_client: Client) -> Client:
+    return viewer_client
 
 
-def text_of(response) -> str:
-    body = re.sub(r"<[^>]+>", " ", response.content.decode())
-    return re.sub(r"\s+", " ", unescape(body)).replace("\u00a0", " ")
+def send(client: Client, content: str, name: str = "use.csv"):
+    file = SimpleUploadedFile(name, content.encode(), content_type="text/csv")
+    return client.post("/data/upload/", {"source": "utilization_csv", "file": file})
 
 
-def send(client, content: bytes | str, name: str = "use.csv", source: str = "utilization_csv", **fields):
-    data = content.encode() if isinstance(content, str) else content
-    file = SimpleUploadedFile(name, data, content_type="text/csv")
-    return client.post("/data/upload/", {"source": source, "file": file, **fields})
-
-
-def work_off() -> None:
-    """Do all queued jobs, as a worker does."""
-    while claim := jobs.claim():
-        jobs.run(claim)
+def shown(client: Client, address: str) -> list[str]:
+    """Return the names of the sources on the page, in its order."""
+    return re.findall(r'<tr id="([a-z_]+)"', client.get(address).content.decode())
 
 
 # sources
@@ -86,8 +67,9 @@ def test_every_source_is_listed_with_state_in_words(viewer):
 @pytest.mark.django_db
 def test_the_file_of_sources_says_what_the_page_says(viewer):
     make_batch(source="skypilot", as_of=timezone.now() - timedelta(days=9), rows=12_345)
-    rows = {row["source"]: row for row in csv.DictReader(io.StringIO(body_of(viewer, "/data.csv")))}
-    assert list(rows) == list(SOURCES)
+    rows = {row["source"]: row for row in rows_of(viewer, "/data.csv")}
+    assert list(rows) == shown(viewer, "/data/")
+    assert set(rows) == set(SOURCES)
     late = rows["skypilot"]
     assert (late["state"], late["rows"], late["age_hours"]) == ("late", "12345", "216")
     assert (rows["aws_prices"]["state"], rows["aws_prices"]["age_hours"]) == ("never", "")
@@ -96,15 +78,137 @@ def test_the_file_of_sources_says_what_the_page_says(viewer):
     assert viewer.get("/data.pdf").status_code == 404
 
 
-def body_of(client, address):
-    return b"".join(client.get(address).streaming_content).decode()
+@pytest.mark.django_db
+def test_sources_with_data_or_runs_come_first_and_the_others_are_folded(viewer):
+    make_batch(source="skypilot", as_of=timezone.now())
+    make_run(source="ecb_rates", status="failed")
+    page = viewer.get("/data/")
+    assert shown(viewer, "/data/")[:2] == ["ecb_rates", "skypilot"]
+    assert f"{len(SOURCES) - 2} more sources never used" in text_of(page)
+    assert '<details class="card unused">' in page.content.decode()
+    names = shown(viewer, "/data/")[2:]
+    areas = [area_of(SOURCES[name].KIND) for name in names]
+    assert len([area for area, _ in groupby(areas)]) == len(set(areas))  # each area stands together
+
+
+@pytest.mark.django_db
+def test_a_source_without_a_key_says_which_and_what_it_unlocks(viewer):
+    text = text_of(viewer.get("/data/"))
+    assert f"needs {SOURCES['aws_quotas'].NEEDS}" in text
+    make_run(source="aws_quotas", status="failed")
+    assert f"needs {SOURCES['aws_quotas'].NEEDS}" in text_of(viewer.get("/data/?state=never"))
+    make_batch(source="aws_quotas", as_of=timezone.now())
+    assert f"needs {SOURCES['aws_quotas'].NEEDS}" not in text_of(viewer.get("/data/"))
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("query", "holds"),
+    [
+        ("kind=quotas", lambda name: SOURCES[name].KIND == "quotas"),
+        ("state=late", lambda name: name == "skypilot"),
+        ("kind=prices&state=never", lambda name: SOURCES[name].KIND == "prices" and name != "skypilot"),
+        ("source=azure", lambda name: "azure" in SOURCES[name].TITLE.casefold()),
+        ("source=google+history", lambda name: name == "gcp_price_history"),
+        ("kind=zones&state=late", lambda name: False),
+    ],
+)
+def test_filters_live_in_the_address_and_narrow_page_and_file_alike(viewer, query, holds):
+    make_batch(source="skypilot", as_of=timezone.now() - timedelta(days=9))
+    names = shown(viewer, f"/data/?{query}")
+    assert set(names) == {name for name in SOURCES if holds(name)}
+    assert [row["source"] for row in rows_of(viewer, f"/data.csv?{query}")] == names
+    if not names:
+        assert "No source fits" in text_of(viewer.get(f"/data/?{query}"))
+
+
+@pytest.mark.django_db
+def test_empty_filters_leave_the_address_and_what_makes_no_sense_is_named(viewer):
+    answer = viewer.get("/data/?kind=&state=&source=+azure++prices+")
+    assert (answer.status_code, answer["Location"]) == (302, "/data/?source=azure+prices")
+    text = text_of(viewer.get("/data/?kind=shoes&state=old"))
+    assert "No kind “shoes”" in text
+    assert "No state “old”; there are fresh, late, stale, never" in text
+
+
+@pytest.mark.django_db
+def test_what_waits_for_a_decision_is_counted_by_source_and_leads_to_it(viewer):
+    make_batch(source="skypilot")
+    run = make_run(source="skypilot", status="partial")
+    for number in range(3):
+        QuarantinedFact.objects.create(run=run, source="skypilot", key="k", rule="r", digest=f"{number}")
+    check = make_run(source="skypilot", status="previewed")
+    QuarantinedFact.objects.create(run=check, source="skypilot", key="k", rule="r", digest="4")
+    page = viewer.get("/data/")
+    assert "3 facts look wrong and wait for a decision" in text_of(page)
+    assert '<a href="/data/quarantine/?source=skypilot"' in page.content.decode()
+    assert {row["source"]: row["quarantined"] for row in rows_of(viewer, "/data.csv")}["skypilot"] == "3"
+    assert "What waits for a decision? 3 r" in text_of(viewer.get("/data/skypilot/"))
+
+
+@pytest.mark.django_db
+def test_every_kind_of_fact_has_a_word_and_a_heading():
+    for source in SOURCES.values():
+        assert source.KIND in KINDS
+        assert area_of(source.KIND) != "Other"
+
+
+# one source
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("source", list(SOURCES))
+def test_each_source_has_a_page_that_says_what_it_is_and_needs(viewer, source):
+    module = SOURCES[source]
+    text = text_of(viewer.get(f"/data/{source}/"))
+    assert module.TITLE in text
+    assert "What is it?" in text
+    assert " ".join(module.NEEDS.split()) in text
+    assert all(right in text for right in module.RIGHTS)
+    assert "No run yet" in text
+
+
+@pytest.mark.django_db
+def test_the_runs_of_a_source_are_paged_and_the_queries_stay(viewer):
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as captured:
+            assert viewer.get("/data/skypilot/").status_code == 200
+        return len(captured)
+
+    make_run(source="skypilot")
+    queries()
+    before = queries()
+    for _ in range(30):
+        make_run(source="skypilot", job=make_job(requested_by="ann@example.com"))
+    make_run(source="vantage")
+    assert queries() == before <= 18
+    text = text_of(viewer.get("/data/skypilot/"))
+    assert "31 runs, newest first" in text
+    assert "1–25 of 31" in text
+    assert "26–31 of 31" in text_of(viewer.get("/data/skypilot/?page=2"))
+    assert "ann@example.com" in text
+
+
+@pytest.mark.django_db
+def test_stale_data_are_said_to_be_so_on_the_page_of_their_source(viewer):
+    make_batch(source="skypilot", as_of=timezone.now() - timedelta(days=15))
+    text = text_of(viewer.get("/data/skypilot/"))
+    assert "stale, 15 d old" in text
+    assert "more than twice as old as they should be" in text
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("address", ["/data/nothing/", "/data/quarantines/", "/data/run/"])
+def test_what_is_no_source_is_not_found(viewer, address):
+    assert viewer.get(address).status_code == 404
 
 
 @pytest.mark.django_db
 def test_a_viewer_sees_no_button_and_may_press_none(viewer):
     body = viewer.get("/data/").content.decode()
-    assert "Run now" not in body
+    assert "/run/" not in body
     assert "/data/upload/" not in body
+    assert "/data/load-price-lists/" not in body
     job = make_job(status="queued")
     for address in (
         "/data/list_prices/run/",
@@ -113,7 +217,7 @@ def test_a_viewer_sees_no_button_and_may_press_none(viewer):
     ):
         assert viewer.post(address).status_code == 403
     assert viewer.get("/data/upload/").status_code == 403
-    assert send(viewer, GOOD).status_code == 403
+    assert send(viewer, HEADER).status_code == 403
     assert Job.objects.count() == 1
 
 
@@ -130,7 +234,7 @@ def test_the_count_of_queries_does_not_grow_with_runs(viewer):
     for _ in range(10):
         make_run(source="skypilot")
         make_batch(source="skypilot")
-    assert queries() == before <= 14
+    assert queries() == before <= 16
 
 
 @pytest.mark.django_db(transaction=True)
@@ -187,7 +291,7 @@ def test_polling_ends_with_the_job(viewer, status):
 
 @pytest.mark.django_db(transaction=True)
 def test_a_failed_run_says_file_line_column_value_and_what_would_be_right(planner):
-    send(planner, HEADER + HOUR.format(hour=1) + '2026-11-29T02:00:00Z,main,"training', name="half.csv")
+    send(planner, HEADER + HOUR.format(hour=1) + '2026-11-29T02:00:00Z,main,"training', "half.csv")
     work_off()
     run = IngestRun.objects.get()
     text = text_of(planner.get(f"/data/runs/{run.pk}/"))
@@ -254,142 +358,6 @@ def test_a_job_that_waits_can_be_cancelled(planner):
     assert not Price.objects.exists()
 
 
-# uploads
-
-
-@pytest.mark.django_db(transaction=True)
-def test_an_upload_is_checked_shown_and_then_imported(planner):
-    answer = send(planner, HALF_WRONG)
-    job = Job.objects.get()
-    assert (answer.status_code, answer["Location"]) == (302, f"/data/upload/{job.pk}/")
-    assert job.kind == "preview"
-    assert "waiting for a worker" in text_of(planner.get(answer["Location"]))
-    work_off()
-    assert not Utilization.objects.exists()
-    page = planner.get(answer["Location"])
-    text = text_of(page)
-    assert "add 5, change 0, leave 0 as they are, skip 2 lines" in text
-    assert "active_share" in text
-    assert "1.61" in text
-    assert "First rows as they were read 5 of 5" in text
-    started = planner.post(f"/data/upload/{job.pk}/import/")
-    again = planner.post(f"/data/upload/{job.pk}/import/")
-    assert started["Location"] == again["Location"]
-    work_off()
-    assert Utilization.objects.count() == 5
-    text = text_of(planner.get(started["Location"]))
-    assert "partly taken" in text
-    assert "rows added 5" in text
-    assert "See the import" in text_of(planner.get(answer["Location"]))
-
-
-@pytest.mark.django_db(transaction=True)
-def test_importing_what_is_there_already_changes_nothing(planner):
-    for _ in range(2):
-        job = Job.objects.get(pk=int(send(planner, GOOD)["Location"].split("/")[-2]))
-        work_off()
-        planner.post(f"/data/upload/{job.pk}/import/")
-        work_off()
-    assert Utilization.objects.count() == 5
-    assert Job.objects.order_by("pk").last().status == "duplicate"
-
-
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize(
-    ("content", "name"),
-    [
-        ("<!doctype html><html><body>Log in</body></html>", "use.csv"),
-        ("a,b\n1,2\n", "use.csv"),
-        (gzip.compress(GOOD.encode(), mtime=0)[:-9], "use.csv.gz"),
-        (b"\xff\xfe" + GOOD.encode("utf-16-le"), "use.csv"),
-        ("x" * 3_000_000, "use.csv"),
-    ],
-)
-def test_a_file_that_is_not_what_it_says_ends_as_a_failed_check_with_its_reason(planner, content, name):
-    address = send(planner, content, name)["Location"]
-    work_off()
-    run = IngestRun.objects.get()
-    text = text_of(planner.get(address))
-    if run.status == "failed":
-        assert "The file was not taken" in text
-        assert "What would be right" in text
-        assert "Import" not in text.split("Choose another file")[0].split("Check")[-1]
-        assert planner.post(f"{address}import/").status_code == 404
-    else:  # UTF-16 with its mark can be read
-        assert (name, run.status, run.facts) == ("use.csv", "previewed", 5)
-    assert not Utilization.objects.exists()
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize(
-    ("fields", "complaint"),
-    [
-        ({"name": "use.xlsx"}, "takes files that end in .csv or .csv.gz"),
-        ({"content": b""}, "The file is empty."),
-        ({"source": "nothing"}, "Select a valid choice"),
-        ({"source": "skypilot", "provider": "a\x00b"}, "Null characters"),
-        ({"source": "skypilot", "provider": "=cmd|x"}, "Letters, digits"),
-        ({"cluster": "x" * 81}, "at most 80 characters"),
-    ],
-)
-def test_a_form_that_is_wrong_says_so_at_the_field_and_stores_nothing(planner, fields, complaint):
-    response = send(planner, **{"content": GOOD} | fields)
-    assert response.status_code == 422
-    assert complaint in text_of(response)
-    assert not Job.objects.exists()
-    assert not RawObject.objects.exists()
-
-
-@pytest.mark.django_db
-def test_a_form_without_a_file_asks_for_one(planner):
-    response = planner.post("/data/upload/", {"source": "utilization_csv"})
-    assert response.status_code == 422
-    assert "This field is required" in text_of(response)
-
-
-@pytest.mark.django_db
-def test_a_file_over_the_limit_is_refused_with_the_limit_and_a_way_out(planner, settings):
-    settings.UPLOAD_MAX_BYTES = 100_000
-    response = send(planner, b"x" * 300_000)
-    assert response.status_code == 422
-    text = text_of(response)
-    assert "larger than 97.7 KB" in text
-    assert "required" not in text
-    assert "manage.py ingest" in text
-    assert not RawObject.objects.exists()
-
-
-@pytest.mark.django_db
-def test_a_full_disk_is_said_at_the_file(planner, settings, monkeypatch):
-    def full(*args: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr("costs.raw.os.fsync", full)
-    response = send(planner, "a,b\n")
-    assert response.status_code == 422
-    assert "No space left on device" in text_of(response)
-    assert not Job.objects.exists()
-    assert not RawObject.objects.exists()
-    assert not list(Path(settings.RAW_DIR).iterdir())
-
-
-@pytest.mark.django_db
-def test_what_is_said_beside_the_file_reaches_the_parser(planner):
-    content = SOURCES["skypilot"].TEMPLATE
-    send(
-        planner,
-        content,
-        name="../../etc/catalogue.csv",
-        source="skypilot",
-        provider="lambda",
-        cluster="ignored",
-    )
-    job = Job.objects.get()
-    assert job.params["params"] == {"provider": "lambda"}
-    assert job.params["name"] == "catalogue.csv"
-    assert json.loads(json.dumps(job.params))["raw"] == RawObject.objects.get().sha256
-
-
 @pytest.mark.django_db
 @pytest.mark.parametrize("source", [name for name, module in SOURCES.items() if module.TEMPLATE])
 def test_a_template_can_be_had_and_names_the_columns(viewer, source):
@@ -399,17 +367,3 @@ def test_a_template_can_be_had_and_names_the_columns(viewer, source):
     )
     assert response.content.decode() == SOURCES[source].TEMPLATE
     assert viewer.get("/data/nothing/template.csv").status_code == 404
-
-
-@pytest.mark.django_db(transaction=True)
-def test_the_last_good_prices_stay_when_a_later_file_fails(planner, tmp_path):
-    now = timezone.now()
-    for source in ("accelerators", "list_prices"):
-        ingest(source, file=None, name="", params={}, requested_by="test", now=now)
-    before = Price.objects.filter(effective_to=None).count()
-    broken = list_prices.TEMPLATE.splitlines()[0] + "\nexample,x,h100-sxm-80gb,8,r,,on_demand,,NaN,priced\n"
-    path = Path(tmp_path / "broken.csv")
-    path.write_text(broken)
-    run = ingest("list_prices", file=path, name="broken.csv", params={}, requested_by="test", now=now)
-    assert run.status in {"failed", "partial"}
-    assert Price.objects.filter(effective_to=None).count() == before > 0
