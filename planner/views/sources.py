@@ -14,7 +14,7 @@ from costs import jobs, schedule
 from costs.models import Schedule
 from costs.queries import runs, utilization
 from costs.sources import SOURCES
-from costs.sources.fetchable import can_fetch
+from costs.sources.fetchable import BUNDLED, can_fetch
 from planner import params, run_page, source_page, sources_page
 from planner.context import side_foot
 from planner.downloads import Download, download, file_name, known_format
@@ -51,6 +51,8 @@ def source_list(request: HttpRequest) -> HttpResponse:
         "total": len(known),
         "waiting": sum(line.waiting for line in lines),
         "unmapped": sum(not line.means for line in spellings.name_lines(now)),
+        # what comes with the product is there from the first start
+        "is_start": all(line.row.name in BUNDLED for line in lines if line.row.is_used),
         "load": [title_of(name) for name in without_key()],
         "recent": [{"run": run, "state": run_page.state(run.status)} for run in runs.recent_runs(12)],
         "now": now,

@@ -14,6 +14,7 @@ TESTS = (
     *("test_jobs.py", "test_ingest.py", "test_bad_files.py", "test_ledger.py", "test_commands.py"),
     *("test_queries_fx.py", "test_quarantine.py", "test_price_history.py", "test_undo.py"),
     *("test_kills.py", "test_spot_tables.py", "test_queries_spot.py", "test_queries_quotas.py"),
+    *("test_queries_runs.py", "test_queries_quarantine.py", "test_queries_spellings.py", "test_spellings.py"),
 )
 
 

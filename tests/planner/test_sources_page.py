@@ -92,6 +92,18 @@ def test_sources_with_data_or_runs_come_first_and_the_others_are_folded(viewer):
 
 
 @pytest.mark.django_db
+def test_three_ways_to_begin_are_offered_until_more_than_the_bundled_tables_is_there(planner):
+    ways = ("Load price lists", "Upload your own", "Look around with sample data")
+    make_batch(source="list_prices")
+    make_batch(source="accelerators")
+    text = text_of(planner.get("/data/"))
+    assert all(way in text for way in ways)
+    make_run(source="skypilot", status="failed")
+    text = text_of(planner.get("/data/"))
+    assert "Load price lists" not in text
+
+
+@pytest.mark.django_db
 def test_a_source_without_a_key_says_which_and_what_it_unlocks(viewer):
     text = text_of(viewer.get("/data/"))
     assert f"needs {SOURCES['aws_quotas'].NEEDS}" in text
