@@ -1,5 +1,6 @@
 """Say at which date each scenario's prices are read, and where scenarios side by side differ in it."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -14,15 +15,13 @@ from planner.templatetags.units import day, moment
 
 
 def price_date(loaded: LoadedPlan, date: DataDate) -> PriceDate:
-    """Return at which moment a plan's prices are read, in words of a list or card."""
+    """Return at which moment a plan's prices are read."""
     read = loaded.prices
     if not loaded.has_listed:
-        text = "typed prices"
-    elif read.is_kept or date.is_frozen:
-        text = f"prices of {day(read.moment)}"
+        short = "typed"
     else:
-        text = "newest prices"
-    return PriceDate(read.moment, read.is_kept, loaded.has_listed, text)
+        short = day(read.moment) if read.is_kept or date.is_frozen else "newest"
+    return PriceDate(read.moment, read.is_kept, loaded.has_listed, short)
 
 
 def heading(subjects: Sequence[Subject], date: DataDate) -> str:
@@ -73,11 +72,11 @@ def recompute(subjects: Sequence[Subject], date: DataDate, address: Address) -> 
     if len(texts) < 2:
         return ()
     page = "the date of this page" if date.is_frozen else "the newest prices"
-    links = [Recompute(f"All at {page}", replace(address, one_date=True).query())]
-    for at, text in texts.items():
-        if at != date.as_of:
-            links.append(Recompute(f"All at {text}", replace(address, as_of=at, one_date=True).query()))
-    return tuple(links)
+    oldest, text = next(iter(texts.items()))
+    return (
+        Recompute(f"All at {page}", replace(address, one_date=True).query()),
+        Recompute(f"All at {text}", replace(address, as_of=oldest, one_date=True).query()),
+    )
 
 
 def _listed(subjects: Sequence[Subject]) -> list[Subject]:
@@ -93,8 +92,8 @@ def _keeps_another(subject: Subject, date: DataDate) -> bool:
 def _texts(subjects: Sequence[Subject]) -> dict[datetime, str]:
     """Return the dates of prices in their order, as exactly as it takes to tell them apart."""
     moments = sorted({one.loaded.prices.moment for one in _listed(subjects)})
-    for words in (on_day, moment, moment_text):
-        texts = dict(zip(moments, map(words, moments), strict=True))
-        if len(set(texts.values())) == len(moments):
-            break
+    texts = {at: on_day(at) for at in moments}
+    for words in (moment, moment_text):
+        shared = {text for text, count in Counter(texts.values()).items() if count > 1}
+        texts = {at: words(at) if text in shared else text for at, text in texts.items()}
     return texts

@@ -85,7 +85,12 @@ class PriceDate:
     moment: datetime
     is_kept: bool  # the revision keeps it: no later price list changes the numbers
     is_listed: bool  # some price is read from price lists at all
-    text: str  # "prices of 3 Nov", "newest prices", "typed prices"
+    short: str  # "3 Nov", "newest", "typed"
+
+    @property
+    def text(self) -> str:
+        """Return it as a card says it: "prices of 3 Nov", "newest prices"."""
+        return f"{self.short} prices" if self.short in ("newest", "typed") else f"prices of {self.short}"
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from planner.forms.fields import LONGEST_NAME, DayField, MonthField, NumberField
 from planner.forms.listed_price import ListedPriceField
 from planner.forms.owned import OwnedForm
 from planner.models import ReservedSupply, Workload
-from planner.templatetags.units import moment
+from planner.scenarios.kept_prices import on_day
 
 CURRENCIES = [("USD", "USD"), ("EUR", "EUR"), ("GBP", "GBP")]
 KINDS = [("on_demand", "on demand"), ("reserved", "reserved"), ("spot", "spot")]
@@ -42,7 +42,7 @@ class PlanForm(forms.Form):
         help_text=help_of("price_change_per_year"),
     )
     prices = forms.ChoiceField(
-        label="Prices as of", help_text="Prices that are kept stay as they are, whatever lists come later."
+        label="Prices as of", help_text="What is kept stays as it is, whatever lists come later."
     )
     prices_day = DayField(label="Day of the prices", required=False, help_text="Taken at its end, in UTC.")
     revision_note = TextField(label="What changed", required=False, max_length=200)
@@ -77,13 +77,8 @@ class PlanForm(forms.Form):
 
 
 def _price_choices(kept: datetime | None) -> list[tuple[str, str]]:
-    first = [(KEEP, f"{moment(kept)}, as it is")] if kept is not None else []
-    return [
-        *first,
-        (NEWEST, "the newest, always"),
-        (TODAY, "today: use today’s prices and keep them"),
-        (DAY, "another day: keep its prices"),
-    ]
+    first = [(KEEP, on_day(kept))] if kept is not None else []
+    return [*first, (NEWEST, "newest, always"), (TODAY, "today"), (DAY, "another day")]
 
 
 class WorkloadForm(forms.Form):

@@ -33,7 +33,7 @@ def old_prices(rows: Iterable[ListRow], now: datetime) -> list[OldPrices]:
 
     A source allows twice its cadence, as everywhere, and only where it has published anything since.
     """
-    kept = [row for row in rows if row.summary.prices.is_kept and row.summary.sources]
+    kept = [row for row in rows if row.summary.prices.is_kept and row.summary.prices.is_listed]
     doubtful = [row for row in kept if _stale_sources(row, now)]
     newest = runs.last_published({name for row in doubtful for name in row.summary.sources})
     found = []

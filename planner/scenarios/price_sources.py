@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 
+from costs.models import Price
 from costs.queries import fx, prices
 from planner.models import (
     OnDemandSupply,
@@ -19,7 +20,7 @@ Quotes = Mapping[prices.PriceKey, prices.Quote]
 HOURS_PER_PRICED_YEAR = 8760  # list prices spread an upfront payment over years of 365 days
 MOST_USD_PER_GPU_HOUR = 10_000  # what the core takes
 YEARS_OF_TERM = {"reserved_1y": 1, "reserved_3y": 3}
-TERM_LABELS = {"on_demand": "on demand", "spot": "spot", "reserved_1y": "1 year", "reserved_3y": "3 years"}
+TERM_LABELS: dict[str, str] = dict(Price.Term.choices)
 
 
 @dataclass(frozen=True)

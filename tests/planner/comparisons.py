@@ -114,7 +114,7 @@ def make_series(**changes) -> Series:
 def make_column(letter: str) -> Column:
     slug = NAMES[letter].lower().replace(" ", "-").replace(",", "").replace("+-", "")
     return Column(letter, slug, NAMES[letter], 1, letter == "A", letter == "C", letter == "B", True, "USD",
-                  PriceDate(AS_OF, False, True, "newest prices"))  # fmt: skip
+                  PriceDate(AS_OF, False, True, "newest"))  # fmt: skip
 
 
 def make_delta(change: float, base: float) -> Delta:

@@ -309,9 +309,9 @@ class TestOldPrices:
         listed("Kept", MARCH)
         listed("Follows")
         page = viewer_client.get("/scenarios/")
-        texts = {row.scenario.slug: row.summary.prices.text for row in page.context["rows"]}
-        assert texts == {"kept": "prices of 1\u00a0Mar", "follows": "newest prices"}
-        assert all(text in page.content.decode() for text in texts.values())
+        texts = {row.scenario.slug: row.summary.prices.short for row in page.context["rows"]}
+        assert texts == {"kept": "1\u00a0Mar", "follows": "newest"}
+        assert all(f'<td class="nowrap">{text}</td>' in page.content.decode() for text in texts.values())
         rows = rows_of(b"".join(viewer_client.get("/scenarios.csv").streaming_content))
         dates = {row["scenario"]: row["as_of"] for row in rows}
         assert dates["kept"] == "2026-03-01T00:00:00Z"
