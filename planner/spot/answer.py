@@ -35,10 +35,11 @@ def answer_of(spot: Spot) -> Answer | None:
     if line is None:
         return None
     if spot.is_stale:
-        end = full_day(line.series.last_seen_at)
+        end = full_day(spot.ends_at)
         return Answer(
             (Part(f"Prices end {end}: whether spot is worth it today is unknown."),),
-            f"The newest is {age(line.age)}, over twice the cadence of its source. {_price(spot, line)}",
+            f"The newest is {age(spot.ends_at, spot.until)}, over twice the cadence of its source. "
+            f"{_price(spot, line)}",
         )
     if line.on_demand_usd is None:
         return Answer(

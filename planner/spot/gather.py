@@ -53,6 +53,11 @@ class Spot:
         return "GPU\u2011h" if self.is_per_gpu else "machine\u2011h"
 
     @property
+    def ends_at(self) -> datetime | None:
+        """Return when a price of these zones was last seen."""
+        return max((line.series.last_seen_at for line in self.lines), default=None)
+
+    @property
     def is_stale(self) -> bool:
         """Return whether every zone's newest price is older than twice the cadence of its source."""
         return bool(self.lines) and all(line.is_withheld for line in self.lines)

@@ -20,7 +20,7 @@ PLANNING_CURRENCY = "USD"
 FAR_UNDER = Decimal("0.6")
 SHARES = tuple(Decimal(share) for share in ("0.05", "0.25", "0.5", "0.75", "0.95"))
 PRICE_STEP = Decimal("0.000000001")
-WITHHELD = "withheld: the price is older than twice its cadence"
+WITHHELD = "the price is older than twice its cadence"
 
 
 @dataclass(frozen=True)

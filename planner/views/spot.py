@@ -85,7 +85,9 @@ def _file(request: HttpRequest, fmt: str, name: str, columns: Sequence[Any], row
     machines = spot_machines()
     spot = gather(read_ask(request.GET, machines), now) if machines else None
     pairs = spot.pairs() if spot else []
-    words = (spot.history.sku, spot.history.product) if spot else ()
+    # a slug drops the marks inside a name: p5.48xlarge would be p548xlarge
+    said = (spot.history.sku, spot.history.product) if spot else ()
+    words = [word.replace(".", "-").replace("/", "-") for word in said]
     content = Download(
         name=file_name(name, *words, f"{(spot.end if spot else now):%Y-%m-%d}"),
         address=_address(pairs),
@@ -103,7 +105,7 @@ def _address(pairs: params.Pairs) -> str:
 def _links(spot: Spot, pairs: params.Pairs) -> dict[str, str]:
     """Return the addresses that change one thing, and the files of what is shown."""
     return {
-        "at_the_end": _changed(spot, as_of=spot.history.last_seen_at),
+        "at_the_end": _changed(spot, as_of=spot.ends_at),
         "live": _changed(spot, as_of=None),
         "nearest": _changed(spot, against=NEAREST),
         "held": _changed(spot, against=HELD),
