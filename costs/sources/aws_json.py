@@ -252,8 +252,9 @@ def _one_product(text: Buffer) -> Offer:
 def check_no_index(regions: bytes, offers: bytes, versions: bytes) -> None:
     """Refuse the list of price lists that lies beside them."""
     if regions or offers or versions:
+        shown = (regions or offers or versions)[:200].decode("utf-8", "replace")
         expected = "an offer file: this is an index, which names the addresses of offer files"
-        raise FileError("index_not_offer", expected, value=(regions or offers or versions)[:200].decode())
+        raise FileError("index_not_offer", expected, value=shown)
 
 
 def read_json(file: BinaryIO, name: str, limits: Limits) -> Offer:

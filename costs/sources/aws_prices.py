@@ -19,6 +19,7 @@ from .aws_fetch import NEEDS, RIGHT, fetch_products
 from .aws_filters import OFFER, RULE, check_product
 from .aws_json import TERMS, check_readable, read_json
 from .aws_offers import EC2, offer_files
+from .aws_savings_plans_layouts import is_offer_json
 from .aws_terms import Rate, decode_terms, rates
 from .aws_terms_joined import check_joined
 from .byte_stream import Limits, blocks_of_text
@@ -55,9 +56,9 @@ def looks_like(head: str, name: str) -> bool:
         return "OfferTermCode" in head
     return start.startswith(("{", "[")) and (
         '"PriceList"' in head
-        or ('"offerCode"' in head and '"publicationDate"' in head)
+        or ('"offerCode"' in head and '"publicationDate"' in head and not is_offer_json(head))
         or ('"product"' in head and '"terms"' in head and '"instanceType"' in head)
-        or ('"/offers/v1.0/' in head)
+        or '"/offers/v1.0/' in head
     )
 
 

@@ -15,7 +15,14 @@ from .aws_facts import ACCELERATOR_BY_FAMILY, family_of
 from .aws_filters import OFFER, RULE
 from .aws_offers import COMPUTE_PLANS, offer_files
 from .aws_savings_plans_fetch import NEEDS, RIGHT, fetch_rates
-from .aws_savings_plans_layouts import PLANS, check_readable, may_hold_accelerators, read_csv, read_json
+from .aws_savings_plans_layouts import (
+    PLANS,
+    check_readable,
+    is_offer_json,
+    may_hold_accelerators,
+    read_csv,
+    read_json,
+)
 from .aws_terms import PAYMENT_BY_OPTION
 from .byte_stream import Limits, blocks_of_text
 from .csv_file import complete
@@ -84,8 +91,8 @@ def looks_like(head: str, name: str) -> bool:
         return "DiscountedRate" in head
     return start.startswith(("{", "[")) and (
         ('"searchResults"' in head and '"savingsPlanOffering"' in head)
-        or ('"productFamily"' in head and "SavingsPlan" in head and '"offerCode"' not in head)
-        or '"/savingsPlan/' in head
+        or is_offer_json(head)
+        or ('"/savingsPlan/' in head and '"/offers/' not in head)
     )
 
 

@@ -32,6 +32,7 @@ PLANS = ("ComputeSavingsPlans", "EC2InstanceSavingsPlans")
 _PLAN_WORDS = tuple(plan.encode() for plan in PLANS)
 # a type whose family begins so may hold accelerators; it stands behind its usage, "BoxUsage:p5.48xlarge"
 _ACCELERATED = re.compile(rb":(?:u-)?(?:p|g|gr|trn|inf|dl)[0-9]")
+_OFFER = re.compile(r'"productFamily"\s*:\s*"\w+SavingsPlans"')
 _FIRST_ROW = 7
 _PLAN_BY_TYPE = {"Compute": PLANS[0], "EC2Instance": PLANS[1]}
 _YEARS_BY_SECONDS = {31_536_000: "1", 94_608_000: "3"}
@@ -126,6 +127,11 @@ class _Kind(msgspec.Struct):
     regions: msgspec.Raw = msgspec.Raw(b"")
     offers: msgspec.Raw = msgspec.Raw(b"")
     versions: msgspec.Raw = msgspec.Raw(b"")
+
+
+def is_offer_json(head: str) -> bool:
+    """Tell whether a JSON file that begins so is an offer of savings plans, not of a service."""
+    return _OFFER.search(head) is not None
 
 
 def may_hold_accelerators(machine: str) -> bool:

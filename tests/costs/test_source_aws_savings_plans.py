@@ -342,8 +342,13 @@ def test_saved_pages_in_order_are_one_answer() -> None:
 
 
 def test_its_files_are_known_from_price_lists_by_their_beginning() -> None:
-    ours = [OFFER_CSV.read_text(), OFFER_JSON.read_text(), ANSWER.read_text(), json.dumps(INDEX)]
+    offer = json.dumps({"offerCode": "AmazonComputeSavingsPlan", **OFFERED})
+    ours = [OFFER_CSV.read_text(), offer, ANSWER.read_text(), json.dumps(INDEX)]
     names = ("aws_bulk_ec2.csv", "aws_get_products.json", "aws_offer_ec2.json")
     theirs = [(DATA / name).read_text() for name in names]
-    assert [aws_savings_plans.looks_like(text, "a") for text in ours + theirs] == [True] * 4 + [False] * 3
-    assert [aws_prices.looks_like(text, "a") for text in ours + theirs] == [False] * 4 + [True] * 3
+    theirs.append(
+        '{"offers": {"AmazonEC2": {"currentSavingsPlanIndexUrl": "/savingsPlan/x",'
+        '"currentRegionIndexUrl": "/offers/v1.0/aws/AmazonEC2/current/region_index.json"}}}'
+    )
+    assert [aws_savings_plans.looks_like(text, "a") for text in ours + theirs] == [True] * 4 + [False] * 4
+    assert [aws_prices.looks_like(text, "a") for text in ours + theirs] == [False] * 4 + [True] * 4
