@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from costs.models import IngestRun, Job, Price, QuarantinedFact, RejectedRow
 from costs.sources import SOURCES, utilization_csv
+from planner import run_page
 from planner.source_words import KINDS, area_of
 from tests.fact_builders import make_batch, make_job, make_run
 from tests.planner.data_pages import body_of, rows_of, text_of, work_off
@@ -290,6 +291,32 @@ def test_a_running_job_shows_lines_done_of_expected_and_polls(viewer):
     part = viewer.get(f"/data/runs/{run.pk}/", headers={"HX-Request": "true"})
     assert part.status_code == 200
     assert "<html" not in part.content.decode()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("passed", "attempts", "told"),
+    [
+        (10, 1, "reading lines: 500 lines of about 2,000, 50 a second, about 30 s left"),
+        (2, 1, "reading lines: 500 lines of about 2,000"),  # too soon to tell
+        (10, 2, "reading lines: 500 lines of about 2,000"),  # when this attempt began is not known
+    ],
+)
+def test_a_running_job_tells_its_pace_once_it_can_be_told(passed, attempts, told):
+    now = timezone.now()
+    job = make_job(status="running", phase="stage", done_units=250, total_units=1000, attempts=attempts)
+    run = make_run(job=job, status="running", lines_read=500, started_at=now - timedelta(seconds=passed))
+    assert run_page.progress(job, run, now).text == told
+
+
+@pytest.mark.django_db
+def test_a_run_says_how_long_it_took_and_where_unknown_names_are_mapped(viewer):
+    run = make_run(source="skypilot", status="partial", rejected_by_rule={"accelerator_unknown": 1})
+    IngestRun.objects.filter(pk=run.pk).update(finished_at=run.started_at + timedelta(seconds=75))
+    RejectedRow.objects.create(run=run, kind="wrong", line=2, rule="accelerator_unknown", expected="e")
+    page = viewer.get(f"/data/runs/{run.pk}/")
+    assert "took 1 min 15 s" in text_of(page)
+    assert 'href="/data/spellings/"' in page.content.decode()
 
 
 @pytest.mark.django_db
