@@ -19,6 +19,8 @@ def compare(open_as_planner):
 
 def drag(page, label: str, share: float) -> None:
     """Drag a slider with the mouse to a share of its track, in steps, as a hand does."""
+    # the mouse reaches only what is on screen
+    page.get_by_role("slider", name=label).scroll_into_view_if_needed()
     track = page.get_by_role("slider", name=label).bounding_box()
     y = track["y"] + track["height"] / 2
     now = page.get_by_role("slider", name=label).evaluate("e => (e.value - e.min) / (e.max - e.min)")
