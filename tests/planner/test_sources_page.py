@@ -20,7 +20,7 @@ from costs.models import IngestRun, Job, Price, QuarantinedFact, RejectedRow
 from costs.sources import SOURCES, utilization_csv
 from planner import run_page
 from planner.source_words import KINDS, area_of
-from tests.fact_builders import make_batch, make_job, make_run
+from tests.fact_builders import make_batch, make_hours, make_job, make_run
 from tests.planner.data_pages import body_of, rows_of, text_of, work_off
 
 HEADER = utilization_csv.TEMPLATE.splitlines()[0] + "\n"
@@ -99,9 +99,13 @@ def test_three_ways_to_begin_are_offered_until_more_than_the_bundled_tables_is_t
     make_batch(source="accelerators")
     text = text_of(planner.get("/data/"))
     assert all(way in text for way in ways)
+    assert "Remove all sample data" not in text
+    make_hours(
+        1, timezone.now(), make_batch(source="utilization_csv", params={"sample": "1"}), is_sample=True
+    )
+    assert "Remove all sample data" in text_of(planner.get("/data/"))
     make_run(source="skypilot", status="failed")
-    text = text_of(planner.get("/data/"))
-    assert "Load price lists" not in text
+    assert "Load price lists" not in text_of(planner.get("/data/"))
 
 
 @pytest.mark.django_db
