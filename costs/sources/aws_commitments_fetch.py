@@ -93,8 +93,8 @@ def _check_page(question: Question, answer: Mapping[str, Any], seen: set[str], p
     if not isinstance(records, list):
         raise FileError("page_wrong", f"a list {question.answer}", column=place, value=sorted(answer))
     token = str(answer.get(question.token, "")) if question.token else ""
-    # EC2 closes a list with an empty token, the other services with none
-    if not token and question.token in answer and question.service != "ec2":
+    # these close a list with an empty token, the other services with none
+    if not token and question.token in answer and question.service not in ("ec2", "savingsplans"):
         raise FileError("page_token_empty", "a token, or none on the last page", column=place)
     marks = {f"token {token}"} if token else set()
     if records:

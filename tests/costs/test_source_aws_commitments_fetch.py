@@ -251,7 +251,7 @@ def test_a_list_that_would_be_short_or_endless_is_refused(
 
 @pytest.mark.parametrize(
     ("answer", "code"),
-    [(plans_page("sp-1", nextToken=""), "page_token_empty"), (Answer(200, json={}), "page_wrong")],
+    [(Answer(200, json={}), "page_wrong")],
 )
 def test_plans_whose_last_page_is_in_doubt_are_refused(feed: Feed, answer: Answer, code: str) -> None:
     feed.play(PLANS_PATH, answer)
