@@ -59,6 +59,11 @@ def waiting_by_source() -> dict[str, int]:
     )
 
 
+def decidable(rows: QuerySet[QuarantinedFact]) -> QuerySet[QuarantinedFact]:
+    """Return those of the records that a person may still decide about."""
+    return rows.filter(status__in=(Status.OPEN, Status.KEPT_OUT), run__status__in=TAKEN)
+
+
 def may_be_decided(fact: QuarantinedFact) -> bool:
     """Return whether a person has something to decide about a record."""
     return fact.status in (Status.OPEN, Status.KEPT_OUT) and fact.run.status in TAKEN
