@@ -190,14 +190,17 @@ def is_low(boxes: Sequence[Box]) -> bool:
     return len(boxes) <= FEW_ZONES
 
 
-def panel_label(name: str, usd: float | None, low: float | None, high: float | None, unit: str) -> str:
-    """Return the answer of one panel in words."""
-    if usd is None:
-        return f"{name}: no price in dollars."
-    if low is None or high is None:
-        return f"{name}: last seen at {usd_per_hour(usd)}/{unit}; nothing was watched in the window."
-    extent = f"{usd_per_hour(low)} to {usd_per_hour(high)} in the window"
-    return f"{name}: {usd_per_hour(usd)}/{unit} now, {extent}."
+def panel_label(
+    name: str, usd: float, extent: tuple[float, float] | None, unit: str, last_seen: str = ""
+) -> str:
+    """Return the answer of one panel in words; `last_seen` is the day of a price that is stale."""
+    price = f"{usd_per_hour(usd)}/{unit}"
+    said = f"{price} when last seen on {last_seen}" if last_seen else f"{price} now"
+    if extent is None:
+        return f"{name}: {said}; nothing was watched in the window."
+    low, high = extent
+    moved = "unchanged" if low == high else f"{usd_per_hour(low)} to {usd_per_hour(high)}"
+    return f"{name}: {said}, {moved} in the window."
 
 
 def spread_label(boxes: Sequence[Box]) -> str:

@@ -22,7 +22,6 @@ class Part:
 class Answer:
     parts: tuple[Part, ...]
     more: str
-    tone: str = ""  # good or bad where it is a verdict
 
     @property
     def text(self) -> str:
@@ -48,9 +47,7 @@ def answer_of(spot: Spot) -> Answer | None:
         )
     limit = line.pays_under.value or 0.0
     if limit <= 0:
-        return Answer(
-            (Part("Not worth it: spot costs as much as on demand, or more."),), _price(spot, line), "bad"
-        )
+        return Answer((Part("Not worth it: spot costs as much as on demand, or more."),), _price(spot, line))
     return _worth(spot, line, limit)
 
 
@@ -59,15 +56,15 @@ def _worth(spot: Spot, line: ZoneLine, limit: float) -> Answer:
     costs = line.costs_share
     more = f"{_price(spot, line)} {_dated(line)}{_losses(line)}".strip()
     start = (Part("Worth it while interruptions cost under "), under, Part(" of hours; "))
-    if costs.value is None:
+    if costs.value is None or (costs.is_bound and line.is_band_old):
         return Answer((*start, Part(_unknown(line))), more)
     now = Part(percent(costs.value), COSTS_NOW)
     if costs.is_bound:
         return Answer((*start, Part("now at least "), now, Part(".")), more)
     if costs.value < limit:
-        return Answer((*start, Part("now "), now, Part(".")), more, "good")
+        return Answer((*start, Part("now "), now, Part(".")), more)
     no = (Part("Not worth it: interruptions cost "), now, Part(" of hours, and it pays only under "), under)
-    return Answer((*no, Part(".")), more, "bad")
+    return Answer((*no, Part(".")), more)
 
 
 def _unknown(line: ZoneLine) -> str:
@@ -92,9 +89,14 @@ def _price(spot: Spot, line: ZoneLine) -> str:
 
 def _dated(line: ZoneLine) -> str:
     """Return a sentence about an on-demand price of another day."""
-    if line.on_demand is None or not line.is_held_against_another_day:
+    if line.on_demand is None or not (line.is_held_against_another_day or line.is_on_demand_old):
         return ""
-    return f"That on-demand price is of {full_day(line.on_demand.as_of)}: none is on file for these days. "
+    why = (
+        "none is on file for these days"
+        if line.is_held_against_another_day
+        else "older than twice its cadence"
+    )
+    return f"That on-demand price is of {full_day(line.on_demand.as_of)}: {why}. "
 
 
 def _losses(line: ZoneLine) -> str:
@@ -103,9 +105,10 @@ def _losses(line: ZoneLine) -> str:
     if line.work is not None and line.work.refusal:
         return f"Refused: {line.work.refusal} ({evidence.mtbf_hours:.2g}{NBSP}h)."
     if evidence.kind == "band" and evidence.band is not None:
+        old = ", a list older than twice its cadence" if line.is_band_old else ""
         return (
             f"{evidence.band.label} of machines were interrupted in the month before "
-            f"{full_day(evidence.band.as_of)}: no more than a lower bound."
+            f"{full_day(evidence.band.as_of)}{old}: no more than a lower bound."
         )
     if evidence.kind == "none":
         return "No interruption data: neither a measured trace nor a published band."
@@ -119,6 +122,10 @@ def _rate(line: ZoneLine, spot: Spot) -> str:
 def on_demand_line(spot: Spot) -> str:
     """Return what is to be said about the on-demand prices under the table, or nothing."""
     stand_ins = [line for line in spot.lines if line.is_held_against_another_day]
+    old = [line for line in spot.lines if line.is_on_demand_old and line not in stand_ins]
+    if old:
+        days = ", ".join(sorted({full_day(line.on_demand.as_of) for line in old if line.on_demand}))
+        return f"On-demand prices of {days} are used though they are older than twice their cadence."
     if stand_ins:
         days = ", ".join(sorted({full_day(line.on_demand.as_of) for line in stand_ins if line.on_demand}))
         return f"On-demand prices of {days} stand in: none is on file for the days of these spot prices."

@@ -12,7 +12,7 @@ from planner.params import Pairs
 from planner.spot.ask import HELD, USUAL_PRODUCT, Ask, kept
 from planner.spot.days import full_day
 from planner.spot.evidence import AVAILABILITY, Traces, evidence_for
-from planner.spot.zones import ZoneLine, counts_at, priced, zone_line
+from planner.spot.zones import ZoneLine, counts_at, is_stale, priced, zone_line
 
 MOST_PANELS = 8
 
@@ -98,7 +98,9 @@ def gather(ask: Ask, now: datetime) -> Spot:
     machine = ask.machine
     history = spot.spot_history(machine.provider, machine.sku, ask.product, start, end)
     regions = sorted({zone.region for zone in history.zones})
-    prices = on_demand(machine.provider, machine.sku, regions, until)
+    # those on file are the prices of Linux: they are drawn beside no other system
+    of_regions = regions if ask.product == USUAL_PRODUCT else ()
+    prices = on_demand(machine.provider, machine.sku, of_regions, until)
     traces = _traces(ask)
     zones = tuple(_line(ask, history, zone, prices, traces, until) for zone in history.zones)
     notices = list(ask.notices)
@@ -147,6 +149,8 @@ def _on_demand(ask: Ask, zone: ZoneSeries, prices: OnDemand, moment: datetime) -
     if ask.against != HELD:
         held = nearest
     if held is not None and held.usd_per_hour is not None:
+        if ask.against == HELD and is_stale(held.source, held.as_of, moment):
+            return None, f"that on file is of {full_day(held.as_of)}, older than twice its cadence"
         return held, ""
     if held is not None:
         return None, held.reason or f"{held.state.replace('_', ' ')} on demand"

@@ -76,10 +76,11 @@ def is_thinned(spot: Spot) -> bool:
 
 
 def _label(spot: Spot, line: ZoneLine) -> str:
-    found = line.series.statistics
+    found, usd = line.series.statistics, line.now_usd
     low, high = (line.per_gpu(found.lowest), line.per_gpu(found.highest)) if found else (None, None)
-    prices = [None if usd is None else float(usd) for usd in (line.now_usd, low, high)]
-    text = panel_label(line.label, prices[0], prices[1], prices[2], spot.unit)
+    extent = None if low is None or high is None else (float(low), float(high))
+    last_seen = full_day(line.series.last_seen_at) if line.is_withheld else ""
+    text = panel_label(line.label, float(usd or 0), extent, spot.unit, last_seen)
     return f"{text} On demand {usd_per_hour(line.on_demand_usd)}."
 
 
@@ -138,8 +139,6 @@ def _point(line: ZoneLine, step: Step, moment: datetime) -> PanelPoint:
 
 def _on_demand(spot: Spot, line: ZoneLine) -> tuple[tuple[str, float | None], ...]:
     """Return the price that held in each part of the window; one that stands in holds for all of it."""
-    if line.on_demand is None:
-        return ()
     if line.is_held_against_another_day:
         usd = line.on_demand_usd
         flat = None if usd is None else float(usd)

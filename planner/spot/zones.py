@@ -20,6 +20,7 @@ PLANNING_CURRENCY = "USD"
 FAR_UNDER = Decimal("0.6")
 SHARES = tuple(Decimal(share) for share in ("0.05", "0.25", "0.5", "0.75", "0.95"))
 PRICE_STEP = Decimal("0.000000001")
+ADVISOR = "spot_advisor"  # the one source of bands
 WITHHELD = "the price is older than twice its cadence"
 
 
@@ -100,6 +101,18 @@ class ZoneLine:
     def is_held_against_another_day(self) -> bool:
         """Return whether the on-demand price is not the one that held at the moment that counts."""
         return self.on_demand is not None and not self.on_demand.held_at(self.counts_at)
+
+    @property
+    def is_on_demand_old(self) -> bool:
+        """Return whether the on-demand price was stated so long before that its source is stale."""
+        stated = self.on_demand
+        return stated is not None and is_stale(stated.source, stated.as_of, self.counts_at)
+
+    @property
+    def is_band_old(self) -> bool:
+        """Return whether the band is older than twice the cadence of what publishes it."""
+        band = self.evidence.band
+        return band is not None and is_stale(ADVISOR, band.as_of, self.counts_at)
 
     @property
     def label(self) -> str:
@@ -196,6 +209,12 @@ class ZoneLine:
             return Known(None, work.refusal)
         usd = work.usd_per_useful_gpu_hour(float(self.now_usd))
         return Known(usd, is_bound=self.evidence.is_bound)
+
+
+def is_stale(source: str, as_of: datetime, moment: datetime) -> bool:
+    """Return whether what a source stated on a date is older than twice its cadence at a moment."""
+    known = SOURCES.get(source)
+    return state_of(max(moment - as_of, timedelta(0)), known.CADENCE if known else None) == "stale"
 
 
 def age_of(series: ZoneSeries, until: datetime) -> tuple[timedelta, State]:

@@ -61,13 +61,20 @@ export function drawAll(named) {
   done();
 }
 
+// htmx takes every script element out of what it swaps in, figures too: they are read before it does
+const arrived = new Map();
+document.addEventListener("htmx:beforeSwap", (event) => {
+  const part = new DOMParser().parseFromString(event.detail.serverResponse ?? "", "text/html");
+  for (const block of part.querySelectorAll("script[id^=figure-]")) arrived.set(block.id, block.textContent);
+});
+
 /** Draw every chart under a node from the JSON block beside it. */
 export function drawUnder(root) {
   const named = {};
   for (const element of root.querySelectorAll("[data-chart]")) {
     const name = element.id.replace(/^chart-/, "");
-    const block = document.getElementById(`figure-${name}`);
-    if (block) named[name] = JSON.parse(block.textContent);
+    const text = document.getElementById(`figure-${name}`)?.textContent ?? arrived.get(`figure-${name}`);
+    if (text) named[name] = JSON.parse(text);
   }
   drawAll(named);
 }

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
 
 from tests.browser import site as sites
+from tests.browser import spot_dump
 
 TIMEOUT_MS = 15_000
 PASSWORD = "a long enough password"
@@ -125,3 +126,11 @@ def open_as_planner(browser: Browser, site, planner_state) -> Iterator:
     yield open_page
     for context in contexts:
         context.close()
+
+
+@pytest.fixture(scope="session")
+def spot_prices(site, tmp_path_factory) -> None:
+    """Load a history of spot prices."""
+    path = tmp_path_factory.mktemp("spot") / "history.json"
+    path.write_text(spot_dump.dump())
+    site.manage("ingest", "aws_spot_history", "--file", str(path))

@@ -23,6 +23,8 @@ def first_link(page, where: str, pattern: str) -> str:
 PAGES = [
     "overview",
     "prices",
+    "spot",
+    "spot for paper",
     "scenarios",
     "new scenario",
     "choose what to compare",
@@ -45,7 +47,7 @@ PAGES = [
 
 
 @pytest.fixture(scope="module")
-def addresses(browser, site, planner_state) -> dict[str, str]:
+def addresses(browser, site, planner_state, spot_prices) -> dict[str, str]:
     """Return the address of each page."""
     context = browser.new_context(storage_state=planner_state, base_url=site.url)
     page = context.new_page()
@@ -54,6 +56,8 @@ def addresses(browser, site, planner_state) -> dict[str, str]:
     found = {
         "overview": "/",
         "prices": "/prices/",
+        "spot": "/spot/?mtbf=9",
+        "spot for paper": "/spot/?window=30d&view=print",
         "scenarios": "/scenarios/",
         "new scenario": "/scenarios/new/",
         "choose what to compare": "/compare/",

@@ -6,6 +6,7 @@ from decimal import Decimal
 import pytest
 
 from planner.models import Person
+from tests.fact_builders import make_batch, make_price
 from tests.planner.spot_facts import (
     HOUR,
     ago,
@@ -304,3 +305,31 @@ def test_a_deadline_that_no_trace_is_long_enough_for_has_no_share(visit):
     assert cells(visit("/spot/?deadline=30"))[MISSED] == (
         "unknown: the deadline is shorter than the work and one restart"
     )
+
+
+# --- old inputs ---
+
+
+def test_an_old_band_is_shown_as_such_and_says_nothing_of_now(visit):
+    make_history()
+    make_band("5-10%", "0.05", "0.10", as_of=ago(24 * 15))
+    response = visit("/spot/")
+    assert cells(response)[BAND].startswith("5-10% stale, of ")
+    assert answer_in(response).endswith("what they cost now is unknown.")
+    assert "a list older than twice its cadence: no more than a lower bound" in text_of(response)
+
+
+def test_an_old_on_demand_price_counts_only_where_asked_for(visit):
+    """A price list of AWS is due each week; 15 days after its date it is stale."""
+    make_machine()
+    make_price(
+        price_per_hour=Decimal(32), effective_from=ago(9000), source="aws_prices",
+        batch=make_batch(source="aws_prices", as_of=ago(24 * 15)),
+    )  # fmt: skip
+    make_spot_price("8", 100, 0)
+    response = visit("/spot/")
+    assert "whether that is worth it is unknown" in answer_in(response)
+    assert "older than twice its cadence" in text_of(response)
+    asked = visit("/spot/?against=nearest")
+    assert answer_in(asked).startswith("Worth it while interruptions cost under 75 % of hours")
+    assert "are used though they are older than twice their cadence" in text_of(asked)

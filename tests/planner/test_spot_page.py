@@ -293,3 +293,15 @@ def test_the_count_of_queries_is_small_and_does_not_grow(visit):
     make_on_demand("30", name="p5.48xlarge", region="us-west-2", gpu_count=Decimal("8.5"))
     make_trace([(100, 1), (10, 0), (100, 1)], trace="another", scope="another")
     assert queries() == before <= 17
+
+
+def test_the_label_of_a_panel_says_what_it_shows(visit):
+    make_history()
+    make_spot_price("4", 300, 100, zone="use1-az1")
+    body = visit("/spot/").content.decode().replace("\u2011", "-")
+    labels = [unescape(label) for label in re.findall(r'role="img" aria-label="([^"]*)"', body)]
+    day = f"{ago(100).day} {ago(100):%b %Y}"
+    assert [label.replace("\u00a0", " ") for label in labels[:2]] == [
+        f"use1-az1: $0.50/GPU-h when last seen on {day}, unchanged in the window. On demand $4.00.",
+        "use1-az6: $1.00/GPU-h now, $1.00 to $1.50 in the window. On demand $4.00.",
+    ]
