@@ -1,7 +1,7 @@
 """A scenario keeps the prices of its date: no later list moves it, and old ones are named on the list."""
 
 import io
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -105,6 +105,20 @@ class TestKept:
         assert [notice.startswith("A: aws p5.48xlarge, us-east-1, keeps $3.93") for notice in notices] == [
             True
         ]
+
+    @pytest.mark.shared
+    def test_the_real_cut_of_june_2025_parts_plans_that_keep_the_days_around_it(
+        self, settings, tmp_path: Path, shared: Path, transactional_db: None
+    ):
+        settings.RAW_DIR = tmp_path / "raw"
+        file = shared / "data/prices/aws_p5_48xlarge_us-east-1_daily_2025-04_2026-08.csv"
+        call_command("ingest", "accelerators", stdout=io.StringIO())
+        call_command("ingest", "price_history_table", file=[file], stdout=io.StringIO())
+        days = [datetime(2025, 6, day, 12, tzinfo=UTC) for day in (4, 5)]
+        plans = load_plans([newest(listed(kept=day)) for day in days], timezone.now())
+        # 98.32 and 55.04 dollars an hour for 8 GPUs
+        rates = [plan.sources[0].usd_per_gpu_hour for plan in plans]
+        assert rates == [Decimal("98.32") / 8, Decimal("55.04") / 8]
 
     def test_facts_that_are_gone_leave_it_with_price_run_and_source(self, viewer_client: Client):
         batch = make_batch()
