@@ -1,7 +1,7 @@
 """A price beside its neighbours: other terms of the same machine, other sizes of the same family.
 
-Only what changed is suspected. Where both of two neighbours changed, it is the one that breaks the order
-with what stood of the other; where neither does alone, or both do, it is both.
+Only what changed is suspected; where both of two neighbours changed, both are. A price that is held back for
+another reason is no measure, but for one that went the other way at the same time: the two were swapped.
 """
 
 from collections.abc import Callable, Iterator
@@ -30,6 +30,7 @@ from .verdict import Key, Suspicion
 
 # lists round one term to four places and another to six
 ROUNDING = Decimal("1.001")
+A_MOVE = Decimal("1.25")  # times: more than a price moves from one day to the next
 COMMITTED = {
     "reserved_1y": "reserved_3y",
     "convertible_1y": "convertible_3y",
@@ -56,20 +57,31 @@ def blamed(book: Book, left: Key, right: Key, breaks: Breaks) -> tuple[Key, ...]
     """Return which of two prices is to blame for a broken order, none where it is kept or was broken."""
     new_left, new_right = book.new(left), book.new(right)
     if new_left is None or new_right is None or not breaks(new_left, new_right):
-        return ()
+        return _swapped(book, left, right, breaks)
     old_left, old_right = book.old(left), book.old(right)
     if old_left is not None and old_right is not None and breaks(old_left, old_right):
-        return ()  # it stood so before, and was accepted
+        if new_left * old_right <= old_left * new_right * ROUNDING:
+            return ()  # it stood so before, no less out of order, and was accepted
     if not book.is_new(right):
         return (left,) if book.is_new(left) else ()
     if not book.is_new(left):
         return (right,)
-    by_left = old_right is not None and breaks(new_left, old_right)
-    by_right = old_left is not None and breaks(old_left, new_right)
-    if by_left != by_right:
-        return (left,) if by_left else (right,)
     # of two new prices that are the same, one was filled in with the other: the one that must be lower
     return (left,) if new_left == new_right else (left, right)
+
+
+def _swapped(book: Book, left: Key, right: Key, breaks: Breaks) -> tuple[Key, ...]:
+    """Return the one of two prices that went far towards the other, which is held back already."""
+    if (left in book.held) == (right in book.held):
+        return ()
+    here = right if left in book.held else left
+    stated = [book.stated[key].price if key in book.stated else None for key in (left, right)]
+    if stated[0] is None or stated[1] is None or not breaks(stated[0], stated[1]):
+        return ()
+    old, new = book.old(here), book.new(here)
+    if old is None or new is None or (new <= old * A_MOVE and old <= new * A_MOVE):
+        return ()
+    return (here,)
 
 
 def neighbours(fact: Fact, book: Book, context: Context) -> Iterator[tuple[Key, Suspicion]]:
@@ -82,6 +94,21 @@ def _terms(fact: Fact, book: Book) -> Iterator[tuple[Key, Suspicion]]:
     for left, right, rule, breaks, order in _pairs(fact.key, book):
         for key in blamed(book, left, right, breaks):
             yield key, _suspicion(book, key, left, right, rule, order)
+
+
+def spot_for_hour(fact: Fact, book: Book) -> Suspicion | None:
+    """Suspect a price by the hour that fell to the very price at which spot stands."""
+    old = book.old(fact.key)
+    if fact.key[TERM] != "on_demand" or fact.price is None or old is None or fact.price >= old:
+        return None
+    for other in book.offers[offer_of(fact.key)]:
+        if other[TERM] == "spot" and book.old(other) == fact.price and _same_place(fact.key, other):
+            evidence = (
+                f"{shown(fact.price)} for {fact.key[SKU]} in {place(fact.key)}, down from {shown(old)}, is "
+                "what its spot price stands at"
+            )
+            return Suspicion(SPOT_ABOVE, "price_per_hour", shown(fact.price), evidence)
+    return None
 
 
 def _pairs(key: Key, book: Book) -> Iterator[tuple[Key, Key, str, Breaks, str]]:
@@ -128,14 +155,20 @@ def _host(key: Key, book: Book, context: Context) -> Decimal | None:
 
 
 def _suspicion(book: Book, key: Key, left: Key, right: Key, rule: str, order: str) -> Suspicion:
-    prices = [shown(book.new(each) or Decimal(0)) for each in (left, right)]
+    prices = [shown(_stated(book, each)) for each in (left, right)]
     return Suspicion(
         rule,
         "price_per_hour",
-        shown(book.new(key) or Decimal(0)),
+        shown(_stated(book, key)),
         f"{prices[0]} for {_named(left, rule)} is {order} {prices[1]} for {_named(right, rule)} "
         f"in {place(key)}",
     )
+
+
+def _stated(book: Book, key: Key) -> Decimal:
+    fact = book.stated.get(key)
+    price = fact.price if fact and fact.price is not None else book.old(key)
+    return price or Decimal(0)
 
 
 def _named(key: Key, rule: str) -> str:

@@ -15,7 +15,7 @@ from costs.rowtext import Payload
 
 from .licence import LEAST_OF_FEE, MOST_OF_FEE, fee_of
 from .moves import is_jump
-from .rules import JUMP, LICENCE
+from .rules import BY_NEIGHBOURS, JUMP, LICENCE
 from .scope import changes
 from .standing import Book, Context, Fact, Machines, amount, ratio, read_facts, shown
 from .verdict import Before, Key, ScopeBefore, Suspicion, Verdict
@@ -54,6 +54,11 @@ def check_history(
             if fact.at not in trusted and fact.at not in found and not fact.repeats(book.before.get(fact.key))
         ]
         found |= changes(changed, book, context, moment, lasting)
+        book.seen |= {
+            fact.key: amount(fact)
+            for fact in here
+            if fact.at in found and found[fact.at].rule in BY_NEIGHBOURS and fact.price is not None
+        }
         book.stand(
             (fact.key, _standing(fact, book.before.get(fact.key), moment))
             for fact in here
@@ -95,18 +100,18 @@ def _outliers(facts: Sequence[Fact], context: Context) -> dict[int, Suspicion]:
 
 
 def _wrong_start(observed: Sequence[Fact]) -> dict[int, Suspicion]:
-    """Suspect the very first observations where all that follow for a while are a jump away from them."""
-    for start in range(1, FEW):
-        later = observed[start:]
-        if len(later) < FEW or not _stays(later) or not is_jump(amount(observed[0]), amount(later[0])):
+    """Suspect the very first observations where a jump leads away from them and what follows stays there."""
+    for start in range(1, min(FEW, len(observed))):
+        first, later = observed[start - 1], observed[start]
+        if not is_jump(amount(first), amount(later)) or not _stays(observed, start):
             continue
-        near = f"the {shown(amount(later[0]))} from {later[0].moment[:10]} on"
+        near = f"the {shown(amount(later))} from {later.moment[:10]} on"
         return {
             fact.at: Suspicion(
                 JUMP,
                 "price_per_hour",
                 shown(amount(fact)),
-                f"{shown(amount(fact))} is {ratio(amount(fact), amount(later[0]))} {near}",
+                f"{shown(amount(fact))} is {ratio(amount(fact), amount(later))} {near}",
             )
             for fact in observed[:start]
         }
@@ -115,20 +120,19 @@ def _wrong_start(observed: Sequence[Fact]) -> dict[int, Suspicion]:
 
 def _lasting(facts: Sequence[Fact]) -> set[int]:
     """Return the observations whose price the next ones keep to."""
-    found = set()
-    for observed in _series(facts).values():
-        for at, fact in enumerate(observed):
-            if _stays(observed[at:]):
-                found.add(fact.at)
-    return found
+    return {
+        fact.at
+        for observed in _series(facts).values()
+        for at, fact in enumerate(observed)
+        if at and _stays(observed, at)
+    }
 
 
-def _stays(observed: Sequence[Fact]) -> bool:
-    """Return whether a price and the next ones after it are near each other."""
-    following = observed[:FEW]
-    return len(following) == FEW and not any(
-        is_jump(amount(fact), amount(following[0])) for fact in following
-    )
+def _stays(observed: Sequence[Fact], at: int) -> bool:
+    """Return whether the next observations are nearer to one than to what came before it."""
+    old, new = amount(observed[at - 1]), amount(observed[at])
+    following = [amount(fact) for fact in observed[at + 1 : at + FEW]]
+    return len(following) == FEW - 1 and all((each * each < old * new) == (new < old) for each in following)
 
 
 def _excursions(observed: Sequence[Fact], context: Context) -> dict[int, Suspicion]:

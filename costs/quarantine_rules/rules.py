@@ -19,6 +19,7 @@ SPOT_ABOVE = "spot_above_on_demand"
 TERM_ABOVE = "term_not_below_on_demand"
 LONG_ABOVE = "long_term_above_short_term"
 LARGE_BELOW = "more_gpus_for_less"
+BY_NEIGHBOURS = frozenset({SPOT_ABOVE, TERM_ABOVE, LONG_ABOVE, LARGE_BELOW})
 # all that a file says of a scope
 VANISHED = "scope_vanished"
 SHRANK = "scope_shrank"

@@ -7,7 +7,7 @@ from costs.gate import Known
 from costs.rowtext import Payload
 
 from .alone import absurd, miscounted
-from .beside import neighbours, recounted
+from .beside import neighbours, recounted, spot_for_hour
 from .licence import mixed_up
 from .moves import jumped, paid_elsewhere
 from .rules import CURRENCY, IN_DOUBT, SHRANK, VANISHED
@@ -70,19 +70,39 @@ def changes(
     """
     found = _alone(changed, context, as_of)
     for fact in changed:
-        suspicion = None if fact.at in found else recounted(fact, book) or jumped(fact, book)
-        if suspicion and not (fact.at in lasting and paid_elsewhere(fact, book)):
+        if fact.at in found:
+            continue
+        suspicion = recounted(fact, book)
+        if suspicion is None and (jump := jumped(fact, book)):
+            suspicion = None if fact.at in lasting and paid_elsewhere(fact, book) else jump
+        if suspicion:
             found[fact.at] = suspicion
     found |= mixed_up([fact for fact in changed if fact.at not in found], book, context)
-    # what is suspected so far is no measure for its neighbours: there the price that stands is
+    return _beside(changed, found, book, context)
+
+
+def _beside(
+    changed: Sequence[Fact], found: Mapping[int, Suspicion], book: Book, context: Context
+) -> dict[int, Suspicion]:
+    """Return what is suspected once each fact is held against its neighbours.
+
+    What is suspected is no measure for its neighbours: there the price that stands is. So each round may
+    bring another one, until none does.
+    """
     by_key = {fact.key: fact.at for fact in changed}
-    book.held = {fact.key for fact in changed if fact.at in found}
+    all_found, last = dict(found), -1
+    while last < len(all_found):
+        last = len(all_found)
+        book.held = {fact.key for fact in changed if fact.at in all_found}
+        for fact in changed:
+            for key, suspicion in neighbours(fact, book, context) if fact.key not in book.held else ():
+                if key in by_key:
+                    all_found.setdefault(by_key[key], suspicion)
     for fact in changed:
-        for key, suspicion in neighbours(fact, book, context) if fact.key not in book.held else ():
-            if key in by_key:
-                found.setdefault(by_key[key], suspicion)
-    book.held = {fact.key for fact in changed if fact.at in found}
-    return found
+        filled_in = None if fact.at in all_found else spot_for_hour(fact, book)
+        if filled_in:
+            all_found[fact.at] = filled_in
+    return all_found
 
 
 def _size(facts: Sequence[Fact], before: ScopeBefore) -> Suspicion | None:

@@ -119,6 +119,7 @@ class Book:
         self.families: dict[Family, list[Key]] = {}
         self.counts: dict[tuple[str, str], set[str]] = {}  # GPU counts of a machine type that stand
         self.held: set[Key] = set()  # stated, and held back
+        self.seen: dict[Key, Decimal] = {}  # held back because of a neighbour, where nothing stands
 
     def stand(self, prices: Iterable[tuple[Key, Before]]) -> None:
         """Add prices that stand."""
@@ -141,10 +142,10 @@ class Book:
             self.families.setdefault(family_of(key), []).append(key)
 
     def reference(self, key: Key) -> Decimal | None:
-        """Return the last price that stood, also where none stands at the moment."""
+        """Return the last price that stood, also where none stands at the moment; else the last one seen."""
         before = self.before.get(key)
         if before is None:
-            return None
+            return self.seen.get(key)
         return before.prior if before.price_per_hour is None else before.price_per_hour
 
     def old(self, key: Key) -> Decimal | None:

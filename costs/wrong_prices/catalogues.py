@@ -3,9 +3,10 @@
 import gzip
 import io
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
@@ -21,12 +22,16 @@ from costs.rows import (
     FileInfo,
     MachineTypeRow,
     OutOfScope,
+    PriceRow,
     RawLine,
     Row,
     RowError,
 )
-from costs.rowtext import Payload
+from costs.rowtext import Payload, key_of
 from costs.sources import SOURCES
+
+from .dirt import known_wrong, moment_of
+from .payloads import price_of
 
 HEAD_BYTES = 65_536  # what a source is shown of a file to recognise it by
 PACKAGED = ("list_prices",)  # price lists that come with the product
@@ -53,6 +58,7 @@ class Catalogue:
     as_of: datetime
     info: FileInfo
     stated: tuple[Stated, ...]
+    wrong: frozenset[int] = frozenset()  # what the history itself shows to be wrong
 
     @property
     def name(self) -> str:
@@ -61,6 +67,20 @@ class Catalogue:
     @cached_property
     def facts(self) -> list[Payload]:
         return [each.payload for each in self.stated]
+
+    @cached_property
+    def price_before(self) -> dict[int, Decimal | None]:
+        """Return what each observation of a history was preceded by; a first one is not in it."""
+        if self.mode != "history":
+            return {}
+        last: dict[tuple[str, ...], Decimal | None] = {}
+        found = {}
+        for at in sorted(range(len(self.facts)), key=lambda at: moment_of(self.facts[at])):
+            key = key_of(PriceRow, self.facts[at])
+            if key in last:
+                found[at] = last[key]
+            last[key] = price_of(self.facts[at])
+        return found
 
 
 @dataclass(frozen=True)
@@ -85,7 +105,7 @@ def reference(now: datetime) -> Reference:
     return Reference(Known(slugs), machines)
 
 
-def catalogues(folder: Path, known: Known, now: datetime, note: Note) -> Iterator[Catalogue]:
+def catalogues(folder: Path, ref: Reference, now: datetime, note: Note) -> Iterator[Catalogue]:
     """Yield every price list of a folder and of the product, one scope after the other.
 
     A file that no price source recognises is not a price list and is passed over.
@@ -94,14 +114,14 @@ def catalogues(folder: Path, known: Known, now: datetime, note: Note) -> Iterato
     for source in prices:
         if source.NAME in PACKAGED:
             for name, chunks in source.fetch({}, now):
-                yield from _split(source, name, io.BytesIO(b"".join(chunks)), known, now, note)
+                yield from _split(source, name, io.BytesIO(b"".join(chunks)), ref, now, note)
     for path in sorted(each for each in folder.rglob("*") if each.is_file()):
         name = str(path.relative_to(folder))
         head = _head(path)
         for source in prices:
             if path.name.endswith(source.SUFFIXES) and source.looks_like(head, path.name):
                 with path.open("rb") as file:
-                    yield from _split(source, name, file, known, now, note)
+                    yield from _split(source, name, file, ref, now, note)
 
 
 def _packaged_rows(name: str, now: datetime) -> Iterator[Row]:
@@ -122,19 +142,34 @@ def _head(path: Path) -> str:
 
 
 def _split(
-    source: ModuleType, name: str, file: BinaryIO, known: Known, now: datetime, note: Note
+    source: ModuleType, name: str, file: BinaryIO, ref: Reference, now: datetime, note: Note
 ) -> list[Catalogue]:
     try:
-        info, by_scope = _judged(source, name, file, known, now)
+        info, by_scope = _judged(source, name, file, ref.known, now)
     except FileError as error:
         note(f"{source.NAME} {name}: refused as a whole, {error.code}")
         return []
     found = [
-        Catalogue(source.NAME, name, scope, source.MODE, info.as_of or now, info, tuple(stated))
+        Catalogue(
+            source.NAME,
+            name,
+            scope,
+            source.MODE,
+            info.as_of or now,
+            info,
+            tuple(stated),
+            _wrong(source, stated, ref),
+        )
         for scope, stated in sorted(by_scope.items())
     ]
     note(f"{source.NAME} {name}: {sum(len(each.stated) for each in found):,} prices in {len(found)} scopes")
     return found
+
+
+def _wrong(source: ModuleType, stated: Sequence[Stated], ref: Reference) -> frozenset[int]:
+    if source.MODE != "history":
+        return frozenset()
+    return known_wrong([each.payload for each in stated], ref.machines)
 
 
 def _judged(

@@ -7,7 +7,8 @@ from decimal import Decimal
 from random import Random
 
 from .catalogues import Catalogue, Reference
-from .wrong import Mutation, Wrong, draw, price_of, priced, with_prices
+from .payloads import price_of
+from .wrong import Mutation, Wrong, draw, priced, with_prices
 
 HOURS_PER_YEAR, HOURS_PER_MONTH = 8_760, 730
 LARGE_NODE = 4  # GPUs: the price of one for that of all is then beyond the threefold
@@ -18,7 +19,7 @@ HOST_USD_PER_VCPU_HOUR, HOST_USD_PER_GIB_HOUR = Decimal("0.0316"), Decimal("0.00
 
 
 def _times(factor: Decimal) -> Mutation:
-    def mutate(catalogue: Catalogue, rng: Random, _: Reference) -> Wrong | None:
+    def mutate(catalogue: Catalogue, rng: Random, ref: Reference) -> Wrong | None:
         among = priced(catalogue)
         if not among:
             return None
@@ -28,7 +29,7 @@ def _times(factor: Decimal) -> Mutation:
 
 
 def _whole_list(factor: Decimal) -> Mutation:
-    def mutate(catalogue: Catalogue, rng: Random, _: Reference) -> Wrong | None:
+    def mutate(catalogue: Catalogue, rng: Random, ref: Reference) -> Wrong | None:
         if catalogue.mode == "history":
             return None  # of all observations alike nothing tells which are wrong
         return _scaled(catalogue, dict.fromkeys(priced(catalogue), factor))
@@ -44,7 +45,7 @@ def _scaled(catalogue: Catalogue, factors: dict[int, Decimal]) -> Wrong | None:
 def _per_count(sign: int) -> Mutation:
     """Take the node's price for that of one GPU (1), or one GPU's for the node's (-1)."""
 
-    def mutate(catalogue: Catalogue, rng: Random, _: Reference) -> Wrong | None:
+    def mutate(catalogue: Catalogue, rng: Random, ref: Reference) -> Wrong | None:
         facts = catalogue.facts
         among = [at for at in priced(catalogue) if Decimal(facts[at]["gpu_count"]) >= LARGE_NODE]
         if not among:
@@ -56,7 +57,7 @@ def _per_count(sign: int) -> Mutation:
     return mutate
 
 
-def one_region_times_10(catalogue: Catalogue, rng: Random, _: Reference) -> Wrong | None:
+def one_region_times_10(catalogue: Catalogue, rng: Random, ref: Reference) -> Wrong | None:
     """Shift the point in everything that one region states; in a history on one day."""
     facts = catalogue.facts
     places: dict[tuple[str, str], list[int]] = {}
@@ -68,7 +69,7 @@ def one_region_times_10(catalogue: Catalogue, rng: Random, _: Reference) -> Wron
     return _scaled(catalogue, dict.fromkeys(places[rng.choice(sorted(places))], Decimal(10)))
 
 
-def bid_floor(catalogue: Catalogue, rng: Random, _: Reference) -> Wrong | None:
+def bid_floor(catalogue: Catalogue, rng: Random, ref: Reference) -> Wrong | None:
     """Take the lowest bid that is allowed for the price: a cent an hour."""
     facts = catalogue.facts
     among = [
@@ -86,7 +87,7 @@ def _has_spot(catalogue: Catalogue) -> bool:
     return any(fact["term"] == "spot" and fact["price_per_hour"] for fact in catalogue.facts)
 
 
-def host_without_gpu(catalogue: Catalogue, rng: Random, _: Reference) -> Wrong | None:
+def host_without_gpu(catalogue: Catalogue, rng: Random, ref: Reference) -> Wrong | None:
     """Leave the GPUs out of the price, where the host alone is a small part of it."""
     facts = catalogue.facts
     hosts: dict[int, Decimal] = {}

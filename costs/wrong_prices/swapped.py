@@ -9,21 +9,17 @@ from collections.abc import Iterable
 from decimal import Decimal
 from random import Random
 
-from .catalogues import Catalogue, Reference
-from .wrong import Mutation, Wrong, draw, price_of, priced, with_fields, with_prices
+from costs.rowtext import Payload
 
-# Windows Server on a virtual machine: the same fee on AWS, Azure and Google Cloud
-WINDOWS_USD_PER_VCPU_HOUR = Decimal("0.046")
-SELL_WINDOWS = frozenset({"aws", "azure", "gcp"})
-LONG_FOR_SHORT = {
-    "reserved_3y": "reserved_1y",
-    "convertible_3y": "convertible_1y",
-    "compute_plan_3y": "compute_plan_1y",
-    "instance_plan_3y": "instance_plan_1y",
-}
-TERMS = frozenset(LONG_FOR_SHORT) | frozenset(LONG_FOR_SHORT.values())
+from .catalogues import Catalogue, Reference
+from .payloads import price_of
+from .terms import LONG_FOR_SHORT, SELL_WINDOWS, TERMS, WINDOWS_USD_PER_VCPU_HOUR
+from .wrong import Mutation, Wrong, draw, priced, with_fields, with_prices
+
 JUST_BELOW = Decimal("0.95")
 MOST_GPUS = 1_024
+LARGE = 4  # GPUs
+ROUNDING = Decimal("1.001")  # one list has a price to four places, another to six
 
 Place = tuple[str, ...]
 _PLACE = ("provider", "sku", "accelerator_name", "gpu_count", "region", "zone")
@@ -47,7 +43,7 @@ def _swapped(catalogue: Catalogue, rng: Random, pairs: Iterable[tuple[int, int]]
     other: dict[int, int] = {}
     taken: set[int] = set()
     for left, right in pairs:
-        if price_of(facts[left]) != price_of(facts[right]) and not taken & {left, right}:
+        if _differ(facts[left], facts[right]) and not taken & {left, right}:
             other[left] = right
             taken |= {left, right}
     if not other:
@@ -60,7 +56,13 @@ def _swapped(catalogue: Catalogue, rng: Random, pairs: Iterable[tuple[int, int]]
     return with_prices(catalogue, prices)
 
 
-def spot_and_on_demand_swapped(catalogue: Catalogue, rng: Random, _: Reference) -> Wrong | None:
+def _differ(left: Payload, right: Payload) -> bool:
+    """Return whether two prices are more than a rounding apart."""
+    low, high = sorted((price_of(left) or Decimal(0), price_of(right) or Decimal(0)))
+    return high > low * ROUNDING
+
+
+def spot_and_on_demand_swapped(catalogue: Catalogue, rng: Random, ref: Reference) -> Wrong | None:
     pairs = [
         (offer["spot", ""], offer["on_demand", ""])
         for offer in _offers(catalogue).values()
@@ -69,7 +71,7 @@ def spot_and_on_demand_swapped(catalogue: Catalogue, rng: Random, _: Reference) 
     return _swapped(catalogue, rng, pairs)
 
 
-def term_and_on_demand_swapped(catalogue: Catalogue, rng: Random, _: Reference) -> Wrong | None:
+def term_and_on_demand_swapped(catalogue: Catalogue, rng: Random, ref: Reference) -> Wrong | None:
     pairs = [
         (at, offer["on_demand", ""])
         for offer in _offers(catalogue).values()
@@ -79,7 +81,7 @@ def term_and_on_demand_swapped(catalogue: Catalogue, rng: Random, _: Reference) 
     return _swapped(catalogue, rng, pairs)
 
 
-def one_year_and_three_swapped(catalogue: Catalogue, rng: Random, _: Reference) -> Wrong | None:
+def one_year_and_three_swapped(catalogue: Catalogue, rng: Random, ref: Reference) -> Wrong | None:
     pairs = [
         (at, offer[LONG_FOR_SHORT[term], payment])
         for offer in _offers(catalogue).values()
@@ -89,7 +91,7 @@ def one_year_and_three_swapped(catalogue: Catalogue, rng: Random, _: Reference) 
     return _swapped(catalogue, rng, pairs)
 
 
-def three_years_as_on_demand(catalogue: Catalogue, rng: Random, _: Reference) -> Wrong | None:
+def three_years_as_on_demand(catalogue: Catalogue, rng: Random, ref: Reference) -> Wrong | None:
     """Show what a machine costs for three years as its price by the hour."""
     facts = catalogue.facts
     prices = {
@@ -103,7 +105,7 @@ def three_years_as_on_demand(catalogue: Catalogue, rng: Random, _: Reference) ->
     return with_prices(catalogue, {at: prices[at] for at in draw(catalogue, rng, sorted(prices))})
 
 
-def on_demand_as_term(catalogue: Catalogue, rng: Random, _: Reference) -> Wrong | None:
+def on_demand_as_term(catalogue: Catalogue, rng: Random, ref: Reference) -> Wrong | None:
     """Fill in the price by the hour where a term's is missing."""
     facts = catalogue.facts
     prices = {
@@ -123,24 +125,28 @@ def windows_for_linux(catalogue: Catalogue, rng: Random, ref: Reference) -> Wron
     fees: dict[int, Decimal] = {}
     for at in priced(catalogue):
         fact = facts[at]
-        machine = ref.machines.get((fact["provider"], fact["sku"]))
-        vcpus = fact["vcpus"] or (machine and machine.vcpus)
-        if fact["term"] == "on_demand" and fact["provider"] in SELL_WINDOWS and vcpus:
-            fees[at] = (price_of(fact) or 0) + Decimal(vcpus) * WINDOWS_USD_PER_VCPU_HOUR
+        vcpus = _vcpus(fact, ref)
+        is_linux = fact["term"] == "on_demand" and fact["provider"] in SELL_WINDOWS
+        if is_linux and fact["currency"] == "USD" and vcpus:
+            fees[at] = (price_of(fact) or 0) + vcpus * WINDOWS_USD_PER_VCPU_HOUR
     if not fees:
         return None
     return with_prices(catalogue, {at: fees[at] for at in draw(catalogue, rng, sorted(fees))})
 
 
-def large_below_small(catalogue: Catalogue, rng: Random, _: Reference) -> Wrong | None:
-    """Price a node just below one of half its GPUs: same place, same name but for its numbers."""
+def large_below_small(catalogue: Catalogue, rng: Random, ref: Reference) -> Wrong | None:
+    """Price a node just below one of half its GPUs and no larger host.
+
+    Same place, same name but for its numbers. Of hosts that are not known both, four GPUs and more alone: a
+    machine with one GPU and a large host does cost more than one with four and a small host (g4dn).
+    """
     facts = catalogue.facts
     families: dict[Place, list[int]] = {}
     for at in priced(catalogue):
         fact = facts[at]
         if fact["term"] == "on_demand" and Decimal(fact["gpu_count"]) >= 1:
             moment = str(fact["effective_from"]) if catalogue.mode == "history" else ""
-            name = _DIGITS.sub("#", fact["sku"])
+            name = _DIGITS.sub("", fact["sku"])
             place = (fact["provider"], name, fact["accelerator_name"], fact["region"], fact["zone"], moment)
             families.setdefault(place, []).append(at)
     below: dict[int, Decimal] = {}
@@ -149,7 +155,7 @@ def large_below_small(catalogue: Catalogue, rng: Random, _: Reference) -> Wrong 
             half = [
                 price_of(facts[small]) or Decimal(0)
                 for small in family
-                if 2 * Decimal(facts[small]["gpu_count"]) <= Decimal(facts[large]["gpu_count"])
+                if _is_half(facts[small], facts[large], ref)
             ]
             if half and max(half) < (price_of(facts[large]) or 0):
                 below[large] = max(half) * JUST_BELOW
@@ -158,7 +164,19 @@ def large_below_small(catalogue: Catalogue, rng: Random, _: Reference) -> Wrong 
     return with_prices(catalogue, {at: below[at] for at in draw(catalogue, rng, sorted(below))})
 
 
-def wrong_gpu_count(catalogue: Catalogue, rng: Random, _: Reference) -> Wrong | None:
+def _is_half(small: Payload, large: Payload, ref: Reference) -> bool:
+    gpus, hosts = Decimal(small["gpu_count"]), (_vcpus(small, ref), _vcpus(large, ref))
+    if 2 * gpus > Decimal(large["gpu_count"]):
+        return False
+    return hosts[0] <= hosts[1] if hosts[0] and hosts[1] else gpus >= LARGE
+
+
+def _vcpus(fact: Payload, ref: Reference) -> Decimal:
+    machine = ref.machines.get((fact["provider"], fact["sku"]))
+    return Decimal(fact["vcpus"] or (machine and machine.vcpus) or 0)
+
+
+def wrong_gpu_count(catalogue: Catalogue, rng: Random, ref: Reference) -> Wrong | None:
     """Write another count beside a machine type: its vCPUs, eight times it, or one.
 
     A name that the list has with several counts is no machine type, and each of its counts may be right.
@@ -181,7 +199,7 @@ def wrong_gpu_count(catalogue: Catalogue, rng: Random, _: Reference) -> Wrong | 
     counts = [count for count in (Decimal(vcpus or 0), true * 8, Decimal(1)) if 0 < count <= MOST_GPUS]
     count = rng.choice([count for count in counts if count != true])
     drawn = draw(catalogue, rng, sorted(among.intersection(by_sku[sku])))
-    return with_fields(catalogue, {at: {"gpu_count": f"{count:.3f}"} for at in drawn})
+    return with_fields(catalogue, {at: {"gpu_count": f"{count:.3f}"} for at in drawn}, drawn)
 
 
 SWAPPED: dict[str, Mutation] = {

@@ -9,7 +9,8 @@ from costs.rowtext import key_of, to_payload
 from costs.sources import SOURCES
 
 from .catalogues import Catalogue, Reference, Stated
-from .wrong import Mutation, Wrong, draw, price_of, priced, said
+from .payloads import price_of
+from .wrong import Mutation, Wrong, draw, priced, said
 
 KEPT_OF_HALF = Decimal("0.45")
 FEWEST_ROWS = 4  # of fewer, half is a row or two: an ordinary change
@@ -44,13 +45,13 @@ def _edited(catalogue: Catalogue, stated: Stated, text: str) -> RawLine | None:
 def _in_line(text: str) -> Mutation:
     """Write a text that is no price where the price stands."""
 
-    def mutate(catalogue: Catalogue, rng: Random, _: Reference) -> Wrong | None:
+    def mutate(catalogue: Catalogue, rng: Random, ref: Reference) -> Wrong | None:
         return _with_lines(catalogue, rng, lambda stated: _edited(catalogue, stated, text))
 
     return mutate
 
 
-def two_prices(catalogue: Catalogue, rng: Random, _: Reference) -> Wrong | None:
+def two_prices(catalogue: Catalogue, rng: Random, ref: Reference) -> Wrong | None:
     """State a fact once more, at half as much again."""
 
     def again(stated: Stated) -> RawLine | None:
@@ -74,7 +75,7 @@ def _with_lines(catalogue: Catalogue, rng: Random, edit: Callable[[Stated], RawL
     return Wrong(tuple(catalogue.facts), frozenset(), tuple(sorted(edited.items())), said(catalogue, edited))
 
 
-def under_half_the_rows(catalogue: Catalogue, rng: Random, _: Reference) -> Wrong | None:
+def under_half_the_rows(catalogue: Catalogue, rng: Random, ref: Reference) -> Wrong | None:
     """Break the list off, or lose lines all over it: under half are left."""
     count = len(catalogue.stated)
     if catalogue.mode != "snapshot" or count < FEWEST_ROWS:
@@ -85,14 +86,14 @@ def under_half_the_rows(catalogue: Catalogue, rng: Random, _: Reference) -> Wron
     return Wrong(tuple(facts), frozenset(), (), said(catalogue, set(range(count)) - left))
 
 
-def vanished(catalogue: Catalogue, rng: Random, _: Reference) -> Wrong | None:
+def vanished(catalogue: Catalogue, rng: Random, ref: Reference) -> Wrong | None:
     """Leave a provider out of the list."""
     if catalogue.mode != "snapshot":
         return None
     return Wrong((), frozenset(), (), said(catalogue, range(len(catalogue.stated))))
 
 
-def currency_relabelled(catalogue: Catalogue, rng: Random, _: Reference) -> Wrong | None:
+def currency_relabelled(catalogue: Catalogue, rng: Random, ref: Reference) -> Wrong | None:
     """Write another currency beside the same numbers."""
     if catalogue.mode == "history" or not priced(catalogue):
         return None

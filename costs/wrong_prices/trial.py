@@ -14,7 +14,7 @@ from costs.sources import SOURCES
 
 from .catalogues import Catalogue, Reference
 from .corpus import Case
-from .wrong import price_of, words
+from .payloads import price_of, words
 
 A_DAY = timedelta(days=1)
 

@@ -10,8 +10,9 @@ from costs.rows import PriceRow, RawLine
 from costs.rowtext import Payload, key_of
 
 from .catalogues import Catalogue, Reference
+from .payloads import price_of, words
 
-OTHERS_IN_HISTORY = 4  # right observations of a price that a wrong one stands among
+OTHERS_IN_HISTORY = 4  # observations of a price that a wrong one stands among
 
 
 @dataclass(frozen=True)
@@ -31,25 +32,24 @@ class Wrong:
 Mutation = Callable[[Catalogue, Random, Reference], Wrong | None]
 
 
-def words(payload: Payload, *, moment: bool = False) -> str:
-    """Return which fact this is, in words."""
-    said = ", ".join(part for part in key_of(PriceRow, payload) if part)
-    return f"{said} at {payload['effective_from']}" if moment else said
-
-
-def price_of(payload: Payload) -> Decimal | None:
-    text = payload["price_per_hour"]
-    return None if text is None else Decimal(text)
-
-
 def priced(catalogue: Catalogue) -> list[int]:
-    """Return the facts that may go wrong: priced, and in a history one of several right ones."""
+    """Return the facts that may go wrong: priced.
+
+    In a history only one among others of its price, not the first of them, which nothing came before, and
+    none that is wrong already.
+    """
     facts = catalogue.facts
     found = [at for at, fact in enumerate(facts) if fact["price_per_hour"] is not None]
     if catalogue.mode != "history":
         return found
     count = Counter(key_of(PriceRow, facts[at]) for at in found)
-    return [at for at in found if count[key_of(PriceRow, facts[at])] > OTHERS_IN_HISTORY]
+    return [
+        at
+        for at in found
+        if count[key_of(PriceRow, facts[at])] > OTHERS_IN_HISTORY
+        and at in catalogue.price_before
+        and at not in catalogue.wrong
+    ]
 
 
 def draw(catalogue: Catalogue, rng: Random, among: Sequence[int]) -> list[int]:
@@ -63,18 +63,25 @@ def draw(catalogue: Catalogue, rng: Random, among: Sequence[int]) -> list[int]:
 
 
 def with_prices(catalogue: Catalogue, prices: dict[int, Decimal]) -> Wrong | None:
-    """Return the file with other prices; None where nothing would change."""
+    """Return the file with other prices; None where nothing would be wrong.
+
+    The true price is not wrong, nor in a history the one that stood just before: it says nothing new.
+    """
     facts = catalogue.facts
     changed = {at: price for at, price in prices.items() if price != price_of(facts[at])}
-    return with_fields(catalogue, {at: {"price_per_hour": f"{price:.9f}"} for at, price in changed.items()})
+    wrong = {at for at, price in changed.items() if price != catalogue.price_before.get(at)}
+    fields = {at: {"price_per_hour": f"{price:.9f}"} for at, price in changed.items()}
+    return with_fields(catalogue, fields, wrong)
 
 
-def with_fields(catalogue: Catalogue, fields: dict[int, dict[str, str]]) -> Wrong | None:
-    """Return the file with other values in some facts; None where there are none."""
-    if not fields:
+def with_fields(
+    catalogue: Catalogue, fields: dict[int, dict[str, str]], wrong: Collection[int]
+) -> Wrong | None:
+    """Return the file with other values in some facts; None where none of them is wrong."""
+    if not wrong:
         return None
     facts = [{**fact, **fields.get(at, {})} for at, fact in enumerate(catalogue.facts)]
-    return Wrong(tuple(facts), frozenset(fields), touched=said(catalogue, fields))
+    return Wrong(tuple(facts), frozenset(wrong), touched=said(catalogue, wrong))
 
 
 def said(catalogue: Catalogue, touched: Collection[int]) -> tuple[str, ...]:

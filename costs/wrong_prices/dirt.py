@@ -1,0 +1,125 @@
+"""What real histories have wrong, as the whole of each shows: told without the rules, which see one file.
+
+- a price that leaves its level by more than three times and is back near it within a month, or a first price
+  that is left so within a month;
+- but for spot, a price of more than three times, or under a third of, the middle one of many other regions;
+- a price that rises by about what a Windows licence costs, or is gone, and is back within three days at the
+  very price before;
+- a term that costs as much as the hour: filled in, since none is sold.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from decimal import Decimal
+from statistics import median
+
+from costs.quarantine_rules import Key, MachineFacts
+from costs.rows import PriceRow
+from costs.rowtext import Payload, key_of
+
+from .payloads import price_of
+from .terms import TERMS, WINDOWS_USD_PER_VCPU_HOUR
+
+Machines = Mapping[tuple[str, str], MachineFacts]
+MANY_REGIONS = 8
+SOON, WITHIN_A_MONTH = timedelta(days=3), timedelta(days=31)
+FAR = 3  # times
+LEAST_OF_FEE, MOST_OF_FEE = Decimal("0.15"), Decimal("1.7")
+
+
+def moment_of(fact: Payload) -> datetime:
+    """Return when an observation was made."""
+    return datetime.fromisoformat(fact["effective_from"])
+
+
+def known_wrong(facts: Sequence[Payload], machines: Machines) -> frozenset[int]:
+    """Return the observations that a history itself shows to be wrong."""
+    series: dict[Key, list[int]] = {}
+    for at in sorted(range(len(facts)), key=lambda at: moment_of(facts[at])):
+        series.setdefault(key_of(PriceRow, facts[at]), []).append(at)
+    wrong: set[int] = set()
+    for observed in series.values():
+        wrong |= _excursions(facts, observed, machines)
+        wrong |= _left_at_once(facts, observed)
+    return frozenset(wrong | _filled_in(facts) | _far_from_elsewhere(facts))
+
+
+def _left_at_once(facts: Sequence[Payload], observed: Sequence[int]) -> set[int]:
+    prices = [(at, price) for at in observed if (price := price_of(facts[at])) is not None]
+    if len(prices) <= 2:
+        return set()
+    (first, price), (second, left), (_, then) = prices[:3]
+    if moment_of(facts[second]) - moment_of(facts[first]) > WITHIN_A_MONTH:
+        return set()
+    return {first} if _is_far(price, left) and not _is_far(left, then) else set()
+
+
+def _filled_in(facts: Sequence[Payload]) -> set[int]:
+    """Return the terms that cost as much as the hour at that moment."""
+    hours = {
+        _offer(fact): price
+        for fact in facts
+        if fact["term"] == "on_demand" and (price := price_of(fact)) is not None
+    }
+    return {
+        at
+        for at, fact in enumerate(facts)
+        if fact["term"] in TERMS and (price_of(fact) or 0) >= hours.get(_offer(fact), Decimal("Infinity"))
+    }
+
+
+def _far_from_elsewhere(facts: Sequence[Payload]) -> set[int]:
+    """Return the prices that are far from the middle of what other regions pay, each at its latest price."""
+    latest: dict[tuple[str, ...], dict[str, Decimal]] = {}
+    found = set()
+    for at in sorted(range(len(facts)), key=lambda at: moment_of(facts[at])):
+        fact, price = facts[at], price_of(facts[at])
+        if fact["term"] == "spot" or price is None:
+            continue
+        names = ("provider", "sku", "gpu_count", "zone", "term", "payment")
+        regions = latest.setdefault(tuple(fact[name] for name in names), {})
+        regions[fact["region"]] = price
+        if len(regions) > MANY_REGIONS and _is_far(price, median(regions.values())):
+            found.add(at)
+    return found
+
+
+def _is_far(left: Decimal, right: Decimal) -> bool:
+    return max(left, right) > FAR * min(left, right)
+
+
+def _offer(fact: Payload) -> tuple[str, ...]:
+    names = ("provider", "sku", "gpu_count", "region", "zone", "effective_from")
+    return tuple(fact[name] for name in names)
+
+
+def _excursions(facts: Sequence[Payload], observed: Sequence[int], machines: Machines) -> set[int]:
+    found: set[int] = set()
+    for place, at in enumerate(observed[1:], 1):
+        if observed[place - 1] in found:
+            stood = next(each for each in reversed(observed[:place]) if each not in found)
+        else:
+            stood = observed[place - 1]
+        for later in observed[place + 1 :]:
+            away = moment_of(facts[later]) - moment_of(facts[at])
+            if away > WITHIN_A_MONTH:
+                break
+            if _left(facts[stood], facts[at], facts[later], away, machines):
+                found.add(at)
+                break
+    return found
+
+
+def _left(stood: Payload, fact: Payload, later: Payload, away: timedelta, machines: Machines) -> bool:
+    """Return whether a price left its level and was back later."""
+    level, price, back = price_of(stood), price_of(fact), price_of(later)
+    if level is None or back is None:
+        return False
+    if price is None:
+        return level == back and away <= SOON
+    if _is_far(price, level):
+        return not _is_far(level, back)
+    machine = machines.get((fact["provider"], fact["sku"]))
+    vcpus = Decimal(fact["vcpus"] or (machine and machine.vcpus) or 0)
+    fee = vcpus * WINDOWS_USD_PER_VCPU_HOUR
+    return level == back and away <= SOON and 0 < LEAST_OF_FEE * fee <= price - level <= MOST_OF_FEE * fee
