@@ -132,19 +132,47 @@ class _Point(NamedTuple):
     run_id: int
 
 
+class _CapacityPoint(NamedTuple):
+    """One change point of a trace: first what tells one trace from another."""
+
+    source: str
+    scope: str
+    provider: str
+    trace: str
+    region: str
+    zone: str
+    accelerator_name: str
+    gpu_count: Decimal
+    measures: str
+    nodes_wanted: Decimal | None
+    starts_at: datetime
+    last_seen_at: datetime
+    follows_gap: bool
+    nodes: Decimal
+
+
 def spot_history(
-    provider: str, sku: str, product: str, start: datetime, end: datetime, *, regions: Sequence[str] = ()
+    provider: str,
+    sku: str,
+    product: str,
+    start: datetime,
+    end: datetime,
+    *,
+    regions: Sequence[str] = (),
+    gpu_count: Decimal | None = None,
 ) -> SpotHistory:
     """Return the prices of a window, zone by zone, cheapest now first; four queries whatever there is.
 
+    A caller that has read the GPUs of the machine hands them on, and saves one of them.
     A price that began before the window and held into it is part of it. What was last seen before the window
     begins has no steps in it, and still its newest price.
     """
     series = _series(_window(provider, sku, product, start, end, regions))
     names = _zone_names(provider, {rows[0].region for rows in series})
     zones = [_zone_series(rows, names, start, end) for rows in series if rows[0].starts_at < end]
-    machine = MachineType.objects.filter(provider=provider, name=sku)
-    gpu_count = machine.values_list("gpu_count", flat=True).first()
+    if gpu_count is None:
+        machine = MachineType.objects.filter(provider=provider, name=sku)
+        gpu_count = machine.values_list("gpu_count", flat=True).first()
     return SpotHistory(
         provider=provider,
         sku=sku,
@@ -191,6 +219,7 @@ def capacity_traces(
     spellings: Sequence[str] = (),
     gpu_count: Decimal | None = None,
     measures: str = "",
+    regions: Sequence[str] = (),
 ) -> list[CapacitySeries]:
     """Return the measured traces, each with its change points in order of time; one query.
 
@@ -207,10 +236,13 @@ def capacity_traces(
         rows = rows.filter(gpu_count=gpu_count)
     if measures:
         rows = rows.filter(measures=measures)
-    series: dict[tuple[Any, ...], list[SpotCapacity]] = {}
-    for row in rows:
-        key = (row.source, row.scope, row.provider, row.trace, row.region, row.zone, row.accelerator_name)
-        series.setdefault((*key, row.gpu_count, row.measures), []).append(row)
+    if regions:
+        rows = rows.filter(region__in=regions)
+    series: dict[tuple[Any, ...], list[_CapacityPoint]] = {}
+    # tuples here as well: a trace of six weeks has hundreds of change points
+    for row in rows.values_list(*_CapacityPoint._fields).iterator():
+        point = _CapacityPoint(*row)
+        series.setdefault(point[: _CapacityPoint._fields.index("nodes_wanted")], []).append(point)
     return [_capacity_series(found) for found in series.values()]
 
 
@@ -297,7 +329,7 @@ def _identity(row: _Point, names: Mapping[tuple[str, str], str]) -> tuple[str, t
     return zone_id, tuple(name for name, found in names.items() if zone_id and found == zone_id)
 
 
-def _capacity_series(rows: Sequence[SpotCapacity]) -> CapacitySeries:
+def _capacity_series(rows: Sequence[_CapacityPoint]) -> CapacitySeries:
     first = rows[0]
     return CapacitySeries(
         source=first.source,

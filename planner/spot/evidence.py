@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import cached_property
 from typing import Literal
 
 from costs.queries.spot import Band, CapacitySeries, ZoneSeries
@@ -16,7 +17,7 @@ AVAILABILITY = "availability"
 NO_DATA = "no interruption data"
 AN_HOUR = timedelta(hours=1)
 # starts of one trace near each other see nearly the same hours: more of them say little more
-STARTS_PER_TRACE = 250
+STARTS_PER_TRACE = 100
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,13 @@ class Measured:
     available_hours: float
     watched_hours: float
     losses: int
-    replays: tuple[Replay, ...]
+    traces: tuple[Trace, ...]
+    task: DeadlineJob
+
+    @cached_property
+    def replays(self) -> tuple[Replay, ...]:
+        """Return the job replayed on each trace; only what is shown is replayed."""
+        return tuple(replay(trace, self.task, every_hours=_every_hours(trace)) for trace in self.traces)
 
     @property
     def starts(self) -> int:
@@ -140,8 +147,11 @@ def _measure(found: Sequence[CapacitySeries], of_zone: bool, job: Job) -> Measur
         available_hours=sum(one.available_hours for one in seen),
         watched_hours=sum(one.watched_hours for one in seen),
         losses=sum(one.losses for one in seen),
-        replays=tuple(
-            replay(trace, task, every_hours=max(1.0, one.watched_hours / STARTS_PER_TRACE))
-            for trace, one in zip(traces, seen, strict=True)
-        ),
+        traces=tuple(traces),
+        task=task,
     )
+
+
+def _every_hours(trace: Trace) -> float:
+    watched = float((trace.ends_hours - trace.starts_hours).sum())
+    return max(1.0, watched / STARTS_PER_TRACE)

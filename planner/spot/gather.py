@@ -92,16 +92,18 @@ class Spot:
 
 
 def gather(ask: Ask, now: datetime) -> Spot:
-    """Return the page's facts; eight queries whatever there is."""
+    """Return the page's facts; five queries, and one each for a machine and rates that are not known yet."""
     start, end = ask.span(now)
     until = ask.until(now)
     machine = ask.machine
-    history = spot.spot_history(machine.provider, machine.sku, ask.product, start, end)
+    history = spot.spot_history(
+        machine.provider, machine.sku, ask.product, start, end, gpu_count=machine.gpu_count
+    )
     regions = sorted({zone.region for zone in history.zones})
     # those on file are the prices of Linux: they are drawn beside no other system
     of_regions = regions if ask.product == USUAL_PRODUCT else ()
     prices = on_demand(machine.provider, machine.sku, of_regions, until)
-    traces = _traces(ask)
+    traces = _traces(ask, regions)
     zones = tuple(_line(ask, history, zone, prices, traces, until) for zone in history.zones)
     notices = list(ask.notices)
     chosen_regions = kept(ask.regions, regions, "Region", notices)
@@ -123,12 +125,14 @@ def gather(ask: Ask, now: datetime) -> Spot:
     )
 
 
-def _traces(ask: Ask) -> Traces:
+def _traces(ask: Ask, regions: Sequence[str]) -> Traces:
     machine = ask.machine
-    if not machine.spellings or machine.gpu_count is None:
+    if not machine.spellings or machine.gpu_count is None or not regions:
         return Traces((), ask.job)
     spellings = sorted({text for each in machine.spellings for text in (each, each.upper())})
-    found = spot.capacity_traces(spellings=spellings, gpu_count=machine.gpu_count, measures=AVAILABILITY)
+    found = spot.capacity_traces(
+        spellings=spellings, gpu_count=machine.gpu_count, measures=AVAILABILITY, regions=regions
+    )
     return Traces([one for one in found if one.provider == machine.provider], ask.job)
 
 

@@ -1,5 +1,6 @@
 """What the charts of the spot page draw, and the same numbers as tables."""
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -102,7 +103,7 @@ def _points(line: ZoneLine) -> tuple[PanelPoint, ...]:
         if step is None:
             continue
         points.append(_point(line, step, step.starts_at))
-        if following is None or following.follows_gap or following.starts_at > step.ends_at:
+        if following is None or following.follows_gap:
             points.append(_point(line, step, step.ends_at))
             if following is not None:
                 points.append(PanelPoint(_text(step.ends_at), None, ""))
@@ -117,10 +118,11 @@ def _thinned(steps: Sequence[Step]) -> list[Step]:
     kept: list[Step] = []
     for first in range(0, len(steps), size):
         part = steps[first : first + size]
-        ends = {min(part, key=_price), max(part, key=_price)}
-        # a gap is never drawn over
-        ends |= {step for step in part if step.follows_gap} | {part[-1]}
-        kept += [step for step in part if step in ends]
+        chosen = {min(part, key=_price), max(part, key=_price), part[-1]}
+        # a gap is never drawn over, and nothing stops short of it
+        chosen |= {step for pair in pairwise(part) if pair[1].follows_gap for step in pair}
+        chosen |= {step for step in part[:1] if step.follows_gap}
+        kept += [step for step in part if step in chosen]
     return kept
 
 
@@ -231,8 +233,10 @@ def price_table(spot: Spot) -> Table:
     """Return the prices that held at even moments, one column a zone; a file holds every change."""
     moments = _moments(spot)
     lines = spot.panels
+    columns = [_cells(line, moments) for line in lines]
     rows = tuple(
-        (_moment_name(moment, spot), tuple(_cell(line, moment) for line in lines)) for moment in moments
+        (_moment_name(moment, spot), tuple(column[place] for column in columns))
+        for place, moment in enumerate(moments)
     )
     heads = ("At 00:00 UTC on", *(_names(lines)[line.key] for line in lines))
     return Table(f"Price of one {spot.unit} that held", heads, rows)
@@ -254,8 +258,13 @@ def _moment_name(moment: datetime, spot: Spot) -> str:
     return f"{full_day(moment)}, last" if moment >= spot.end - timedelta(seconds=1) else full_day(moment)
 
 
-def _cell(line: ZoneLine, moment: datetime) -> str:
-    for step in line.series.steps:
-        if step.starts_at <= moment < step.ends_at or moment == step.last_seen_at == step.ends_at:
-            return usd_per_hour(line.per_gpu(step.price_per_hour))
-    return "not watched"
+def _cells(line: ZoneLine, moments: Sequence[datetime]) -> list[str]:
+    """Return the price that held at each moment; what was seen at a moment alone held at that moment."""
+    steps = line.series.steps
+    starts = [step.starts_at for step in steps]
+    cells = []
+    for moment in moments:
+        place = bisect_right(starts, moment) - 1
+        held = place >= 0 and (moment < steps[place].ends_at or moment <= steps[place].last_seen_at)
+        cells.append(usd_per_hour(line.per_gpu(steps[place].price_per_hour)) if held else "not watched")
+    return cells

@@ -9,7 +9,7 @@ from decimal import Decimal
 from costs.queries.on_demand import Stated
 from costs.queries.runs import State, state_of
 from costs.queries.spot import ZoneSeries
-from costs.queries.spot_statistics import quantile, share_at_or_below
+from costs.queries.spot_statistics import Step, share_at_or_below
 from costs.sources import SOURCES
 from planner.core.spot import TOO_OFTEN, SpotWork, spot_work
 from planner.forms.spot import Job
@@ -19,6 +19,7 @@ PLANNING_CURRENCY = "USD"
 # under this part of the on-demand price spot is a bargain that interruptions seldom eat up
 FAR_UNDER = Decimal("0.6")
 SHARES = tuple(Decimal(share) for share in ("0.05", "0.25", "0.5", "0.75", "0.95"))
+A_TICK = timedelta(microseconds=1)
 PRICE_STEP = Decimal("0.000000001")
 ADVISOR = "spot_advisor"  # the one source of bands
 WITHHELD = "the price is older than twice its cadence"
@@ -276,9 +277,25 @@ def _spread(series: ZoneSeries, gpu_count: Decimal | None) -> Spread | None:
     if series.statistics is None:
         return None
     p5, p25, p50, p75, p95 = (
-        (quantile(series.steps, share) / (gpu_count or 1)).quantize(PRICE_STEP) for share in SHARES
+        (price / (gpu_count or 1)).quantize(PRICE_STEP) for price in quantiles(series.steps, SHARES)
     )
     return Spread(p5, p25, p50, p75, p95, len(series.steps), series.statistics.watched)
+
+
+def quantiles(steps: Sequence[Step], shares: Sequence[Decimal]) -> list[Decimal]:
+    """Return for each share the lowest price at or below which the price was for that part of the time.
+
+    The same as `quantile` of the statistics for each of them, in one pass: a year has thousands of steps.
+    """
+    held = sorted((step.price_per_hour, step.held) for step in steps if step.held)
+    watched = sum((time for _, time in held), timedelta(0))
+    found: list[Decimal] = []
+    passed = timedelta(0)
+    for price, time in held:
+        passed += time
+        while len(found) < len(shares) and passed // A_TICK >= shares[len(found)] * (watched // A_TICK):
+            found.append(price)
+    return found
 
 
 def priced(lines: Sequence[ZoneLine]) -> list[ZoneLine]:

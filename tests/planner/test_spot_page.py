@@ -292,7 +292,7 @@ def test_the_count_of_queries_is_small_and_does_not_grow(visit):
         make_spot_price("9", 300, 3, sku=f"p5.{number}xlarge")
     make_on_demand("30", name="p5.48xlarge", region="us-west-2", gpu_count=Decimal("8.5"))
     make_trace([(100, 1), (10, 0), (100, 1)], trace="another", scope="another")
-    assert queries() == before <= 17
+    assert queries() == before <= 12
 
 
 def test_the_label_of_a_panel_says_what_it_shows(visit):
