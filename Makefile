@@ -13,6 +13,7 @@ endif
 export VENV
 BIN := $(if $(VENV),$(VENV),.venv)/bin
 FAST := not browser and not fault and not services and not shared
+ALONE := browser or fault or services
 
 run: ## the whole product on this machine, at http://127.0.0.1:8000/ (PORT=8123 for another)
 	@exec $(PYTHON) -m launch run
@@ -25,8 +26,8 @@ setup-dev:
 
 # what starts real servers, browsers and workers runs alone, the rest side by side
 test: setup-dev ## every test: unit, web, browser, faults, services
-	$(BIN)/python -m pytest -q -n 2 -m "$(FAST)" $(PYTEST_ARGS)
-	$(BIN)/python -m pytest -m "not ($(FAST))" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -q -n 2 -m "not ($(ALONE))" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -m "$(ALONE)" $(PYTEST_ARGS)
 
 check: setup-dev ## the fast gate, under two minutes
 	$(BIN)/ruff check .
