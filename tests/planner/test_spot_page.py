@@ -305,3 +305,9 @@ def test_the_label_of_a_panel_says_what_it_shows(visit):
         f"use1-az1: $0.50/GPU-h when last seen on {day}, unchanged in the window. On demand $4.00.",
         "use1-az6: $1.00/GPU-h now, $1.00 to $1.50 in the window. On demand $4.00.",
     ]
+
+
+def test_the_source_of_a_missing_history_is_one_press_away(visit):
+    body = visit("/spot/").content.decode()
+    (link,) = re.findall(r'href="([^"]*)">Add a key', body)
+    assert visit(link).status_code == 200
