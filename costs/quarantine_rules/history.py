@@ -102,8 +102,9 @@ def _outliers(facts: Sequence[Fact], context: Context) -> dict[int, Suspicion]:
 def _wrong_start(observed: Sequence[Fact]) -> dict[int, Suspicion]:
     """Suspect the very first observations where a jump leads away from them and what follows stays there."""
     for start in range(1, min(FEW, len(observed))):
-        first, later = observed[start - 1], observed[start]
-        if not is_jump(amount(first), amount(later)) or not _stays(observed, start):
+        later = observed[start]
+        left = all(is_jump(amount(fact), amount(later)) for fact in observed[:start])
+        if not left or not _stays(observed, start):
             continue
         near = f"the {shown(amount(later))} from {later.moment[:10]} on"
         return {

@@ -17,7 +17,7 @@ from .verdict import Key, Suspicion
 FEE_USD_PER_VCPU_HOUR = {"aws": Decimal("0.046"), "azure": Decimal("0.046"), "gcp": Decimal("0.046")}
 ROUNDING_USD = Decimal("0.001")  # lists round prices by the hour to three places
 NEAR_FEE = Decimal("0.005")  # of the fee
-FEW_TELLS = 3  # machines in one file that rose by just the fee: the file mixes up its meters
+FEW, HALF = 3, 2
 LEAST_OF_FEE, MOST_OF_FEE = Decimal("0.15"), Decimal("1.7")
 
 
@@ -26,17 +26,19 @@ def mixed_up(changed: Sequence[Fact], book: Book, context: Context) -> dict[int,
 
     By the hour the fee to the cent is proof enough: no list rises by it. A spot price moves by any share,
     now and then by that of the fee; it is proof where half of the file's spot prices that rose did so.
-    A file with several proofs mixes up its meters: there about the fee is enough, or a price that is gone.
+    Where half of all that rose is proof, and there are several, the file mixes up its meters: then about the
+    fee is enough, or a price that is gone.
     """
     fees = {fact.at: fee for fact in changed if (fee := fee_of(fact, context)) is not None}
     sold = [fact for fact in changed if fact.at in fees]
     found = {fact.at: each for fact in sold if (each := _by_hour(fact, book, fees[fact.at]))}
-    rises = [fact for fact in sold if fact.key[TERM] == "spot" and _rose(fact, book)]
-    spot = {fact.at: each for fact in rises if (each := _by_share(fact, book, fees[fact.at]))}
-    if len(spot) * 2 >= len(rises):
+    rises = [fact for fact in sold if _rose(fact, book)]
+    spot_rises = [fact for fact in rises if fact.key[TERM] == "spot"]
+    spot = {fact.at: each for fact in spot_rises if (each := _by_share(fact, book, fees[fact.at]))}
+    if len(spot) * HALF >= len(spot_rises):
         found |= spot
     proofs = len(found)
-    if proofs >= FEW_TELLS:
+    if proofs >= FEW and proofs * HALF >= len(rises):
         for fact in sold:
             suspicion = _about(fact, book, fees[fact.at], proofs)
             if suspicion and fact.at not in found:
