@@ -264,6 +264,9 @@ def zone_line(
 def _work(evidence: Evidence, job: Job, interval_hours: float | None) -> SpotWork | None:
     if evidence.mtbf_hours is None:
         return None
+    if job.checkpoint_hours > evidence.mtbf_hours:
+        # not even a checkpoint gets done: the formula would answer with powers of e
+        return SpotWork(evidence.mtbf_hours, interval_hours or math.nan, math.nan, math.nan, TOO_OFTEN)
     return spot_work(
         instances=1,  # the time between losses is the whole job's already
         mtbf_hours_per_instance=evidence.mtbf_hours,

@@ -205,6 +205,18 @@ def test_no_number_is_given_where_work_and_restart_take_longer_than_machines_las
     )
 
 
+@pytest.mark.parametrize(
+    "query",
+    ["machines=1000&mtbf=0.01&restart=0", "checkpoint=0.1&write=120&restart=0&mtbf=0.01", "mtbf=0.02"],
+)
+def test_absurd_losses_are_refused_and_no_fault(visit, query):
+    make_history()
+    response = visit(f"/spot/?{query}", follow=True)
+    assert response.status_code == 200
+    assert cells(response)[EFFECTIVE].startswith("lost too often")
+    assert facts_of(response)["Effective at the best interval"].startswith("interval and restart together")
+
+
 def test_a_band_is_shown_as_published_with_its_date_and_gives_no_more_than_a_lower_bound(visit):
     make_history()
     make_band("5-10%", "0.05", "0.10")
