@@ -13,7 +13,7 @@ from itertools import groupby
 from costs.gate import Known
 from costs.rowtext import Payload
 
-from .licence import LEAST_OF_FEE, MOST_OF_FEE, fee_of
+from .licence import fee_of
 from .moves import is_jump
 from .rules import BY_NEIGHBOURS, JUMP, LICENCE
 from .scope import changes
@@ -22,6 +22,8 @@ from .verdict import Before, Key, ScopeBefore, Suspicion, Verdict
 
 SOON = timedelta(days=3)  # a price that comes back so soon never really went
 FEW = 3  # observations that agree
+# Azure asks up to six tenths more in some regions, and of spot the share that spot is of the hour
+LEAST_OF_FEE, MOST_OF_FEE = Decimal("0.15"), Decimal("1.7")
 
 
 def check_history(

@@ -18,7 +18,6 @@ FEE_USD_PER_VCPU_HOUR = {"aws": Decimal("0.046"), "azure": Decimal("0.046"), "gc
 ROUNDING_USD = Decimal("0.001")  # lists round prices by the hour to three places
 NEAR_FEE = Decimal("0.005")  # of the fee
 FEW, HALF = 3, 2
-LEAST_OF_FEE, MOST_OF_FEE = Decimal("0.15"), Decimal("1.7")
 
 
 def mixed_up(changed: Sequence[Fact], book: Book, context: Context) -> dict[int, Suspicion]:
@@ -26,8 +25,8 @@ def mixed_up(changed: Sequence[Fact], book: Book, context: Context) -> dict[int,
 
     By the hour the fee to the cent is proof enough: no list rises by it. A spot price moves by any share,
     now and then by that of the fee; it is proof where half of the file's spot prices that rose did so.
-    Where half of all that rose is proof, and there are several, the file mixes up its meters: then about the
-    fee is enough, or a price that is gone.
+    Where half of all that rose is proof, and there are several, the file mixes up its meters: then it is not
+    believed about any price that changed, or is gone. A real move and a wrong meter may fall together.
     """
     fees = {fact.at: fee for fact in changed if (fee := fee_of(fact, context)) is not None}
     sold = [fact for fact in changed if fact.at in fees]
@@ -40,7 +39,7 @@ def mixed_up(changed: Sequence[Fact], book: Book, context: Context) -> dict[int,
     proofs = len(found)
     if proofs >= FEW and proofs * HALF >= len(rises):
         for fact in sold:
-            suspicion = _about(fact, book, fees[fact.at], proofs)
+            suspicion = _in_such_a_file(fact, book, proofs)
             if suspicion and fact.at not in found:
                 found[fact.at] = suspicion
     return found
@@ -89,17 +88,14 @@ def _linux_on_demand(key: Key, book: Book) -> Decimal | None:
     return None
 
 
-def _about(fact: Fact, book: Book, fee: Decimal, proofs: int) -> Suspicion | None:
-    """Suspect what rose by about the fee, or is gone, in a file that mixes up its meters."""
+def _in_such_a_file(fact: Fact, book: Book, proofs: int) -> Suspicion | None:
     old = book.old(fact.key)
     if old is None:
         return None
-    more = f"{proofs} other prices of this file rose by just the fee of a Windows licence"
+    others = f"{proofs} other prices of this file rose by just the fee of a Windows licence"
     if fact.price is None:
-        return Suspicion(LICENCE, "state", fact.state, f"no price where {shown(old)} stands, and {more}")
-    if not LEAST_OF_FEE * fee <= fact.price - old <= MOST_OF_FEE * fee:
-        return None
-    return _suspicion(fact, old, more)
+        return Suspicion(LICENCE, "state", fact.state, f"no price where {shown(old)} stands, and {others}")
+    return _suspicion(fact, old, others)
 
 
 def _suspicion(fact: Fact, old: Decimal, why: str) -> Suspicion:

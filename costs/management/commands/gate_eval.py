@@ -22,7 +22,7 @@ EXAMPLES = 10
 class Command(BaseCommand):
     help = (
         "Write down wrong price lists made from every real one, see whether the gate catches them all, and "
-        "count what it holds back in an ordinary year. Needs no database; ends with 1 if it is not good enough."
+        "count what it holds back in an ordinary year. Needs no database; ends with 1 where it fails."
     )
     requires_system_checks = []  # needs no page
 
