@@ -59,9 +59,9 @@ def blamed(book: Book, left: Key, right: Key, breaks: Breaks) -> tuple[Key, ...]
     if new_left is None or new_right is None or not breaks(new_left, new_right):
         return _swapped(book, left, right, breaks)
     old_left, old_right = book.old(left), book.old(right)
-    if old_left is not None and old_right is not None and breaks(old_left, old_right):
-        if new_left * old_right <= old_left * new_right * ROUNDING:
-            return ()  # it stood so before, no less out of order, and was accepted
+    was_broken = old_left is not None and old_right is not None and breaks(old_left, old_right)
+    if was_broken and new_left * (old_right or 0) <= (old_left or 0) * new_right * ROUNDING:
+        return ()  # it stood so before, no less out of order, and was accepted
     if not book.is_new(right):
         return (left,) if book.is_new(left) else ()
     if not book.is_new(left):

@@ -1,6 +1,6 @@
 """What a file says of one scope, against what stands there."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from datetime import datetime
 
 from costs.gate import Known
@@ -12,7 +12,7 @@ from .licence import mixed_up
 from .moves import jumped, paid_elsewhere
 from .rules import CURRENCY, IN_DOUBT, SHRANK, VANISHED
 from .standing import Book, Context, Fact, Machines, read_facts
-from .verdict import ScopeBefore, Suspicion, Verdict
+from .verdict import Key, ScopeBefore, Suspicion, Verdict
 
 HALF = 2
 DOUBTED_LEAST = 5  # facts; of fewer, each is judged alone
@@ -51,10 +51,14 @@ def check_scope(
     return Verdict(whole or _currency(read, before) or _doubt(found, read, book), found)
 
 
-def _alone(facts: Sequence[Fact], context: Context, as_of: datetime) -> dict[int, Suspicion]:
+def _alone(
+    facts: Sequence[Fact], context: Context, as_of: datetime, stands: Container[Key] = ()
+) -> dict[int, Suspicion]:
+    """Return what is suspected by itself; a count that stands was accepted."""
     found = {}
     for fact in facts:
-        suspicion = miscounted(fact, context) or absurd(fact, context, as_of)
+        suspicion = None if fact.key in stands else miscounted(fact, context)
+        suspicion = suspicion or absurd(fact, context, as_of)
         if suspicion:
             found[fact.at] = suspicion
     return found
@@ -68,7 +72,7 @@ def changes(
     `lasting` are prices that a history shows to have stayed: where other regions pay about as much already,
     a jump there is believed.
     """
-    found = _alone(changed, context, as_of)
+    found = _alone(changed, context, as_of, book.before)
     for fact in changed:
         if fact.at in found:
             continue

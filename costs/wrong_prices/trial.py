@@ -33,27 +33,77 @@ class Outcome:
         return not self.missed
 
 
-def tried(case: Case, ref: Reference) -> Outcome:
-    """Return what becomes of a wrong file."""
-    if case.wrong.lines:
-        return _tried_lines(case, ref)
-    facts, rules = _kept(case, ref)
-    indices = list(facts)
-    verdict = _verdict(case.catalogue, [facts[at] for at in indices], ref)
-    held = {indices[at]: suspicion.rule for at, suspicion in verdict.facts.items()}
-    if verdict.whole is not None:
-        rules[verdict.whole.rule] += 1
-        return Outcome(case, rules, (), len(facts) - len(case.wrong.wrong & set(facts)))
-    wrong = case.wrong.wrong & set(facts)
-    rules.update(held[at] for at in wrong & set(held))
-    if case.wrong.is_whole:
-        missed = case.wrong.touched
-    else:
-        missed = tuple(
-            f"{words(facts[at], moment=case.catalogue.mode == 'history')}: {price_of(facts[at])}"
-            for at in sorted(wrong - set(held))
-        )
-    return Outcome(case, rules, missed, len(set(held) - wrong))
+class Trial:
+    """The gate as wrong files meet it. What it says of the true files is found out once."""
+
+    def __init__(self, ref: Reference) -> None:
+        self.ref = ref
+        self._first: dict[str, Verdict] = {}
+
+    def first_batch(self, catalogue: Catalogue) -> Verdict:
+        """Return what the gate says of the true file when nothing stands."""
+        if catalogue.name not in self._first:
+            self._first[catalogue.name] = first_batch(catalogue, self.ref)
+        return self._first[catalogue.name]
+
+    def tried(self, case: Case) -> Outcome:
+        """Return what becomes of a wrong file."""
+        if case.wrong.lines:
+            return self._tried_lines(case)
+        facts, rules = self._kept(case)
+        indices = list(facts)
+        verdict = self._verdict(case.catalogue, [facts[at] for at in indices])
+        held = {indices[at]: suspicion.rule for at, suspicion in verdict.facts.items()}
+        wrong = case.wrong.wrong & set(facts)
+        if verdict.whole is not None:
+            rules[verdict.whole.rule] += 1
+            right = 0 if case.wrong.is_whole else len(set(facts) - wrong)
+            return Outcome(case, rules, (), right)
+        rules.update(held[at] for at in wrong & set(held))
+        beside = set(held) - wrong - set(self.first_batch(case.catalogue).facts)
+        return Outcome(case, rules, self._missed(case, facts, wrong - set(held)), len(beside))
+
+    def _missed(self, case: Case, facts: dict[int, Payload], wrong: Collection[int]) -> tuple[str, ...]:
+        if case.wrong.is_whole:
+            return case.wrong.touched
+        is_history = case.catalogue.mode == "history"
+        return tuple(f"{words(facts[at], moment=is_history)}: {price_of(facts[at])}" for at in sorted(wrong))
+
+    def _verdict(self, catalogue: Catalogue, facts: Sequence[Payload]) -> Verdict:
+        machines, known = self.ref.machines, self.ref.known
+        if catalogue.mode == "history":
+            return check_history(facts, machines, known)
+        held = self.first_batch(catalogue).facts
+        before = ScopeBefore(len(catalogue.facts), standing(catalogue.facts, catalogue.as_of, held))
+        complete = catalogue.mode == "snapshot"
+        as_of = catalogue.as_of + A_DAY
+        return check_scope(facts, before, as_of, machines, known, complete=complete)
+
+    def _kept(self, case: Case) -> tuple[dict[int, Payload], Counter[str]]:
+        """Return the facts of the wrong file that are rows at all, by their place, and why others are not."""
+        kept, rules = {}, Counter[str]()
+        for at, fact in enumerate(case.wrong.facts):
+            if at in case.wrong.wrong:
+                try:
+                    check_row(PriceRow(**to_values(PriceRow, fact)), self.ref.known)
+                except RowError as error:
+                    rules[error.rule] += 1
+                    continue
+            kept[at] = fact
+        return kept, rules
+
+    def _tried_lines(self, case: Case) -> Outcome:
+        rules, missed = Counter[str](), []
+        catalogue = case.catalogue
+        for at, line in case.wrong.lines:
+            now = catalogue.as_of + A_DAY
+            judge = Judge(SOURCES[catalogue.source], catalogue.info, {}, self.ref.known, now)
+            rule = _refusal(judge, catalogue.stated[at].raw, line)
+            if rule is None:
+                missed.append(f"{words(catalogue.stated[at].payload)} on line {line.line}")
+            else:
+                rules[rule] += 1
+        return Outcome(case, rules, tuple(missed), 0)
 
 
 def standing(facts: Sequence[Payload], since: datetime, without: Collection[int] = ()) -> dict[Key, Before]:
@@ -70,43 +120,6 @@ def first_batch(catalogue: Catalogue, ref: Reference) -> Verdict:
     if catalogue.mode == "history":
         return check_history(catalogue.facts, ref.machines, ref.known)
     return check_scope(catalogue.facts, None, catalogue.as_of, ref.machines, ref.known)
-
-
-def _verdict(catalogue: Catalogue, facts: Sequence[Payload], ref: Reference) -> Verdict:
-    if catalogue.mode == "history":
-        return check_history(facts, ref.machines, ref.known)
-    held = first_batch(catalogue, ref).facts
-    before = ScopeBefore(len(catalogue.facts), standing(catalogue.facts, catalogue.as_of, held))
-    complete = catalogue.mode == "snapshot"
-    as_of = catalogue.as_of + A_DAY
-    return check_scope(facts, before, as_of, ref.machines, ref.known, complete=complete)
-
-
-def _kept(case: Case, ref: Reference) -> tuple[dict[int, Payload], Counter[str]]:
-    """Return the facts of the wrong file that are rows at all, by their place, and why others are not."""
-    kept, rules = {}, Counter[str]()
-    for at, fact in enumerate(case.wrong.facts):
-        if at in case.wrong.wrong:
-            try:
-                check_row(PriceRow(**to_values(PriceRow, fact)), ref.known)
-            except RowError as error:
-                rules[error.rule] += 1
-                continue
-        kept[at] = fact
-    return kept, rules
-
-
-def _tried_lines(case: Case, ref: Reference) -> Outcome:
-    rules, missed = Counter[str](), []
-    catalogue = case.catalogue
-    for at, line in case.wrong.lines:
-        judge = Judge(SOURCES[catalogue.source], catalogue.info, {}, ref.known, catalogue.as_of + A_DAY)
-        rule = _refusal(judge, catalogue.stated[at].raw, line)
-        if rule is None:
-            missed.append(f"{words(catalogue.stated[at].payload)} on line {line.line}")
-        else:
-            rules[rule] += 1
-    return Outcome(case, rules, tuple(missed), 0)
 
 
 def _refusal(judge: Judge, true: RawLine, line: RawLine) -> str | None:

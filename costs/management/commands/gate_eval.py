@@ -9,10 +9,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from costs.wrong_prices.catalogues import Catalogue, Reference, catalogues, reference
+from costs.wrong_prices.catalogues import Catalogue, catalogues, reference
 from costs.wrong_prices.corpus import CASES, Case, corpus, digest
 from costs.wrong_prices.replay import Tally, replayed
-from costs.wrong_prices.trial import first_batch, tried
+from costs.wrong_prices.trial import Trial
 from costs.wrong_prices.year import ordinary_year
 
 MOST_FALSE_SHARE = 0.01
@@ -39,8 +39,9 @@ class Command(BaseCommand):
         lists = [each for each in catalogues(options["catalogues"], ref, now, self._note) if each.stated]
         cases = corpus(lists, ref, options["seed"], options["cases"])
         self._write_down(lists, cases, options["seed"])
-        caught = self._try(cases, ref)
-        year, replay = self._ordinary(lists, ref, options["seed"])
+        trial = Trial(ref)
+        caught = self._try(cases, trial)
+        year, replay = self._ordinary(lists, trial, options["seed"])
         shares = [self._tell(year, "a simulated year"), self._tell(replay, "the real histories, replayed")]
         if caught < options["cases"] or max(shares) > MOST_FALSE_SHARE:
             raise CommandError("the gate is not good enough")
@@ -57,10 +58,10 @@ class Command(BaseCommand):
             self.stdout.write(str(case))
         self.stdout.write(f"{len(cases)} wrong files of seed {seed}, SHA-256 {digest(cases)}")
 
-    def _try(self, cases: Sequence[Case], ref: Reference) -> int:
+    def _try(self, cases: Sequence[Case], trial: Trial) -> int:
         caught, beside, rules = 0, 0, Counter[str]()
         for case in cases:
-            outcome = tried(case, ref)
+            outcome = trial.tried(case)
             beside += outcome.beside
             rules.update(set(outcome.rules))
             if outcome.is_caught:
@@ -77,19 +78,19 @@ class Command(BaseCommand):
         self.stdout.write(f"  {beside:,} right prices were held with them")
         return caught
 
-    def _ordinary(self, lists: Sequence[Catalogue], ref: Reference, seed: int) -> tuple[Tally, Tally]:
+    def _ordinary(self, lists: Sequence[Catalogue], trial: Trial, seed: int) -> tuple[Tally, Tally]:
         year, replay = Tally(), Tally()
         for each in lists:
             self._note(f"ordinary: {each.name}")
-            first = first_batch(each, ref).facts
+            first = trial.first_batch(each).facts
             by_rule = Counter(suspicion.rule for suspicion in first.values())
             if by_rule and each.mode != "history":
                 told = ", ".join(f"{rule}: {count}" for rule, count in by_rule.items())
                 self.stdout.write(f"a first batch of {each.name} would be held in part: {told}")
             if each.mode == "history":
-                replay += replayed(each, ref)
+                replay += replayed(each, trial.ref)
             else:
-                year += ordinary_year(each, ref, f"{seed} {each.name}")
+                year += ordinary_year(each, trial.ref, f"{seed} {each.name}")
         return year, replay
 
     def _tell(self, tally: Tally, name: str) -> float:
