@@ -83,7 +83,7 @@ def _entry(path: str, title: str, icon: str, route: str) -> Entry:
 
 def side_foot(rows: Sequence[runs.Freshness] | None = None) -> SideFoot:
     """Return the foot; a page that has asked how fresh the sources are hands its rows on."""
-    asked = runs.freshness(timezone.now()) if rows is None else rows
+    asked = runs.freshness(timezone.now(), with_runs=False) if rows is None else rows
     sources = [source for source in asked if source.state != "never"]
     late = [source for source in sources if source.state != "fresh"]
     return SideFoot(
@@ -98,7 +98,7 @@ def side_foot(rows: Sequence[runs.Freshness] | None = None) -> SideFoot:
 
 
 def _workspace() -> str:
-    own, sample = utilization.has_data(sample=False), utilization.has_data(sample=True)
+    own, sample = utilization.kinds_on_file()
     if own:
         return "Own fleet, sample data loaded" if sample else "Own fleet"
     return "Sample fleet" if sample else "No fleet measured yet"

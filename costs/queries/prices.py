@@ -4,20 +4,31 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from typing import NamedTuple, TypedDict, Unpack
 
-from django.db.models import Exists, F, FloatField, OuterRef, Q, QuerySet, Window
-from django.db.models.functions import Cast, RowNumber
+from django.db.models import Exists, F, FloatField, Min, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Cast, Coalesce
 
-from costs.models import Accelerator, Batch, Price, Sku
+from costs.models import Accelerator, Batch, MachineType, Price, RawObject, Sku
 
 from .fx import PLANNING_CURRENCY, give_rates, rate_of, with_rates
 
 PRICE_STEP = Decimal("0.000000001")
 FX_STEP = Decimal("0.000001")
-_LISTED_OF_ACCELERATOR = frozenset({"id", "slug", "name", "memory_gb"})
-_LISTED_OF_BATCH = frozenset({"id", "run", "as_of", "published_at"})
-_UNLISTED_OF_ACCELERATOR = [f.name for f in Accelerator._meta.fields if f.name not in _LISTED_OF_ACCELERATOR]
-_UNLISTED_OF_BATCH = [f.name for f in Batch._meta.fields if f.name not in _LISTED_OF_BATCH]
+_LISTED = {
+    "sku__accelerator": (
+        Accelerator,
+        frozenset({"id", "slug", "name", "memory_gb", "link_gb_s_per_direction", "bf16_tflops"}),
+    ),
+    "batch": (Batch, frozenset({"id", "run", "raw"})),
+    "batch__raw": (RawObject, frozenset({"id", "sha256", "fetched_at"})),
+}
+_UNLISTED = [
+    f"{path}__{field.name}"
+    for path, (model, names) in _LISTED.items()
+    for field in model._meta.fields
+    if field.name not in names
+]
 
 
 @dataclass(frozen=True)
@@ -32,6 +43,14 @@ class PriceKey:
     zone: str = ""
 
 
+class Place(NamedTuple):
+    """One SKU in one region: what terms are compared of."""
+
+    provider: str
+    sku: str
+    region: str
+
+
 @dataclass(frozen=True)
 class Offered:
     """One accelerator at one provider."""
@@ -39,6 +58,28 @@ class Offered:
     provider: str
     slug: str
     name: str
+
+
+class Filters(TypedDict, total=False):
+    """What offers can be narrowed to."""
+
+    gpu: Sequence[str]  # slugs
+    cloud: Sequence[str]
+    region: str  # the start of a region's name
+    term: Sequence[str]
+    state: Sequence[str]
+    min_gpus: Decimal | int | None
+    link: Decimal | int | None  # the least speed of the link between GPUs, GB/s in each direction
+    q: str  # words that names contain
+
+
+_LOOKUPS = {
+    "gpu": "sku__accelerator__slug__in",
+    "cloud": "sku__provider__in",
+    "region": "region__istartswith",
+    "term": "term__in",
+    "state": "state__in",
+}
 
 
 @dataclass(frozen=True)
@@ -94,65 +135,61 @@ def prices_on(keys: Iterable[PriceKey], as_of: datetime) -> dict[PriceKey, Quote
     for key in wanted:
         clause |= _matches(key)
     found: dict[tuple[str, ...], list[Price]] = {}
-    held = list(_held_on(as_of).filter(clause).select_related("sku", "batch"))
+    held = list(held_on(as_of).filter(clause).select_related("sku", "batch"))
     give_rates(held, _day(as_of))
     for price in held:
         found.setdefault(_group(price), []).append(price)
     return {key: _quote(key, found.get(_group(key), []), as_of) for key in wanted}
 
 
-def offers(
-    as_of: datetime,
-    *,
-    gpu: Sequence[str] = (),
-    cloud: Sequence[str] = (),
-    region: str = "",
-    term: Sequence[str] = (),
-    state: Sequence[str] = (),
-    min_gpus: Decimal | int | None = None,
-    q: str = "",
-) -> QuerySet[Price]:
+def terms_at(places: Iterable[Place], as_of: datetime) -> list[Quote]:
+    """Return a quote for every term and payment on file of each place; the price as `prices_on` picks it."""
+    clause = Q()
+    for provider, sku, region in dict.fromkeys(places):
+        clause |= Q(sku__provider=provider, sku__name=sku, region=region)
+    if not clause:
+        return []
+    held = list(held_on(as_of).filter(clause).select_related("sku", "batch"))
+    give_rates(held, _day(as_of))
+    found: dict[tuple[str, ...], list[Price]] = {}
+    for price in held:
+        found.setdefault(_group(price), []).append(price)
+    return [_quote(PriceKey(*group), some, as_of) for group, some in found.items()]
+
+
+def offers(as_of: datetime, **filters: Unpack[Filters]) -> QuerySet[Price]:
     """Return the prices that held at a moment, with SKU, accelerator and batch.
 
-    `gpu` holds slugs, `region` is the start of a region's name, `q` words that names contain. The
-    annotations `per_gpu_hour` and `usd_hour` are floats to sort by, empty where there are no dollars; exact
-    figures come from the functions below.
+    The annotations `per_gpu_hour` and `usd_hour` are floats to sort by, empty where there are no dollars;
+    exact figures come from the functions below.
     """
     # SQLite keeps 98.0 as the integer 98, and 98 / 8 would be 12: divide as floats
     per_gpu = Cast("price_per_hour", FloatField()) / Cast("sku__gpu_count", FloatField())
-    rows = with_rates(_held_on(as_of), _day(as_of)).select_related("sku__accelerator", "batch")
+    rows = with_rates(held_on(as_of).select_related("sku__accelerator", "batch"), _day(as_of))
     rows = rows.annotate(
         per_gpu_hour=per_gpu * F("usd_per_unit"),
         usd_hour=Cast("price_per_hour", FloatField()) * F("usd_per_unit"),
     )
-    if gpu:
-        rows = rows.filter(sku__accelerator__slug__in=gpu)
-    if cloud:
-        rows = rows.filter(sku__provider__in=cloud)
-    if region:
-        rows = rows.filter(region__istartswith=region)
-    if term:
-        rows = rows.filter(term__in=term)
-    if state:
-        rows = rows.filter(state__in=state)
-    if min_gpus is not None:
+    return narrowed(rows, **filters)
+
+
+def held_on(as_of: datetime) -> QuerySet[Price]:
+    """Return the prices that held at a moment, and nothing beside them: to count them."""
+    still_open = Q(effective_to__isnull=True) | Q(effective_to__gt=as_of)
+    return Price.objects.filter(still_open, effective_from__lte=as_of)
+
+
+def narrowed(rows: QuerySet[Price], **filters: Unpack[Filters]) -> QuerySet[Price]:
+    """Return those of the prices that the filters let through."""
+    conditions = {lookup: filters[name] for name, lookup in _LOOKUPS.items() if filters.get(name)}  # type: ignore[literal-required]
+    rows = rows.filter(**conditions)
+    if (min_gpus := filters.get("min_gpus")) is not None:
         rows = rows.filter(sku__gpu_count__gte=min_gpus)
-    for word in q.split():
+    if (link := filters.get("link")) is not None:
+        rows = rows.filter(sku__accelerator__link_gb_s_per_direction__gte=link)
+    for word in filters.get("q", "").split():
         rows = rows.filter(_mentions(word))
     return rows
-
-
-def cheapest_by_term(rows: QuerySet[Price]) -> dict[str, Price]:
-    """Return the cheapest offer per GPU of each term that has a price in dollars."""
-    place = Window(
-        RowNumber(),
-        partition_by=F("term"),
-        order_by=[F("per_gpu_hour").asc(), F("sku__provider").asc(), F("region").asc(), F("pk").asc()],
-    )
-    priced = in_dollars(rows)
-    # the window passes over every row: it carries the key alone
-    first = priced.annotate(place=place).filter(place=1).values("pk")
-    return {price.term: price for price in rows.filter(pk__in=first)}
 
 
 def in_dollars(rows: QuerySet[Price]) -> QuerySet[Price]:
@@ -161,9 +198,18 @@ def in_dollars(rows: QuerySet[Price]) -> QuerySet[Price]:
 
 
 def listed(rows: QuerySet[Price]) -> QuerySet[Price]:
-    """Return the same offers without the columns that no list shows: half of the time of a long file."""
-    return rows.defer(*(f"sku__accelerator__{name}" for name in _UNLISTED_OF_ACCELERATOR)).defer(
-        *(f"batch__{name}" for name in _UNLISTED_OF_BATCH)
+    """Return the same offers with what lists and files show of them, and no more.
+
+    `vcpus` and `memory_gib` are those of the table of machine types where the SKU states none.
+    """
+    machine = MachineType.objects.filter(provider=OuterRef("sku__provider"), name=OuterRef("sku__name"))
+    return (
+        rows.select_related("sku__accelerator", "batch__raw")
+        .defer(*_UNLISTED)
+        .annotate(
+            vcpus=Coalesce("sku__vcpus", Subquery(machine.values("vcpus"))),
+            memory_gib=Coalesce("sku__memory_gib", Subquery(machine.values("memory_gib"))),
+        )
     )
 
 
@@ -193,12 +239,21 @@ def fx_date(price: Price) -> date | None:
     return None if rate is None else rate.on
 
 
-def on_offer() -> list[Offered]:
-    """Return which provider sells which accelerator now, by name; one query for all choices of a filter."""
-    current = Price.objects.filter(sku=OuterRef("pk"), effective_to__isnull=True)
-    rows = Sku.objects.filter(Exists(current), accelerator__isnull=False)
+def on_offer(as_of: datetime | None = None) -> list[Offered]:
+    """Return which provider sells which accelerator, by name; one query for all choices of a filter.
+
+    Without a moment it is what is sold now, which the index of open prices answers.
+    """
+    held = Price.objects.filter(effective_to__isnull=True) if as_of is None else held_on(as_of)
+    rows = Sku.objects.filter(Exists(held.filter(sku=OuterRef("pk"))), accelerator__isnull=False)
     names = rows.values_list("provider", "accelerator__slug", "accelerator__name").distinct()
     return [Offered(*row) for row in names.order_by("accelerator__name", "accelerator__slug", "provider")]
+
+
+def oldest_price() -> datetime | None:
+    """Return from when on there is any price on file."""
+    oldest: datetime | None = Price.objects.aggregate(oldest=Min("effective_from"))["oldest"]
+    return oldest
 
 
 def _in_dollars(price: Price, amount: Decimal | None, step: Decimal) -> Decimal | None:
@@ -206,11 +261,6 @@ def _in_dollars(price: Price, amount: Decimal | None, step: Decimal) -> Decimal 
         return amount
     rate = rate_of(price)
     return None if rate is None else (amount * rate.usd_per_unit).quantize(step)
-
-
-def _held_on(as_of: datetime) -> QuerySet[Price]:
-    still_open = Q(effective_to__isnull=True) | Q(effective_to__gt=as_of)
-    return Price.objects.filter(still_open, effective_from__lte=as_of)
 
 
 def _day(as_of: datetime) -> date:

@@ -47,11 +47,14 @@ class Freshness:
         return self.state != "never" or self.last_run is not None
 
 
-def freshness(now: datetime) -> list[Freshness]:
-    """Return every source with its state against its own cadence; sample data do not count."""
+def freshness(now: datetime, *, with_runs: bool = True) -> list[Freshness]:
+    """Return every source with its state against its own cadence; sample data do not count.
+
+    Where nobody asks for the last runs, they cost no query.
+    """
     batches = _current_batches()
     stored = stored_rows([Asked(name, source.KIND, source.MODE) for name, source in SOURCES.items()])
-    runs = _last_runs()
+    runs = _last_runs() if with_runs else {}
     return [_freshness(name, batches.get(name), stored.get(name), runs.get(name), now) for name in SOURCES]
 
 
@@ -75,6 +78,11 @@ def _freshness(
         rows=stored.rows if stored else batch["rows"] if batch and source.MODE == "snapshot" else 0,
         last_run=run,
     )
+
+
+def cadences(kind: str) -> dict[str, timedelta | None]:
+    """Return how often each source of a kind of facts is expected, by its name."""
+    return {name: source.CADENCE for name, source in SOURCES.items() if kind == source.KIND}
 
 
 def state_of(age: timedelta | None, cadence: timedelta | None) -> State:

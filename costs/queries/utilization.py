@@ -12,9 +12,9 @@ from statistics import median
 from typing import Any
 
 import numpy as np
-from django.db.models import Case, Count, DecimalField, F, Max, Min, Q, QuerySet, Sum, When
+from django.db.models import Case, Count, DecimalField, Exists, F, Max, Min, Q, QuerySet, Sum, When
 
-from costs.models import Utilization
+from costs.models import Batch, Utilization
 from costs.queries.utc_buckets import HourOfWeek, UtcYear, WeekNumber
 
 GPU_HOUR_STEP = Decimal("0.0001")  # SQLite adds decimals in binary: every sum is quantised to this
@@ -78,6 +78,15 @@ class Extent:
 def has_data(*, sample: bool) -> bool:
     """Return whether there is any utilization of that kind."""
     return Utilization.objects.filter(is_sample=sample).exists()
+
+
+def kinds_on_file() -> tuple[bool, bool]:
+    """Return whether there is any utilization of the own fleet, and any sample; one query."""
+    rows = Utilization.objects.order_by()
+    own, sample = Exists(rows.filter(is_sample=False)), Exists(rows.filter(is_sample=True))
+    # any row will do to ask from: without a batch there is no utilization
+    found = Batch.objects.order_by().values_list(own, sample)[:1]
+    return next(iter(found), (False, False))
 
 
 def extent(

@@ -1,7 +1,7 @@
 """The editor as one form: plan, demand, servers and rented supplies, read from and written to a revision."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -29,10 +29,14 @@ TYPED_FIELDS = ("usd_per_gpu_hour", "usd_upfront_per_gpu", "source", "source_dat
 
 
 class Editor:
-    """Every form of the page. `base` is the revision that is edited."""
+    """Every form of the page. `base` is the revision that is edited, `added` more rented rows."""
 
     def __init__(
-        self, base: Revision, gpu_models: list[tuple[str, str]], data: QueryDict | None = None
+        self,
+        base: Revision,
+        gpu_models: list[tuple[str, str]],
+        data: QueryDict | None = None,
+        added: Sequence[dict[str, Any]] = (),
     ) -> None:
         self.base, self._data = base, data
         options: dict[str, Any] = {"data": data} if data is not None else {}
@@ -43,7 +47,7 @@ class Editor:
         options["form_kwargs"] = {"label_suffix": ""}
         self.workloads = WorkloadSet(prefix="workload", initial=_workloads_initial(base), **options)
         self.owned = OwnedSet(prefix="owned", initial=_owned_initial(base), **options)
-        self.rented = RentedSet(prefix="rented", initial=_rented_initial(base), **options)
+        self.rented = RentedSet(prefix="rented", initial=[*_rented_initial(base), *added], **options)
         self._prices_as_of: datetime | None = None
 
     def is_valid(self, as_of: datetime) -> bool:

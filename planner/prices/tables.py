@@ -1,4 +1,4 @@
-"""Columns of list pages, each declared once: its place in the address, on screen and in the file."""
+"""Columns of the prices table, each declared once: its place in the address, on screen and in the file."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -6,19 +6,16 @@ from functools import partial
 from operator import attrgetter
 from typing import Any
 
-import django_tables2
-from django.db.models import F, QuerySet
-from django.urls import reverse
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.db.models import F, FloatField, QuerySet
+from django.db.models.functions import Cast
 
 from costs.models import Price
 from costs.queries import prices
 from planner.csv_cells import Column, Kind
-from planner.templatetags.units import day, usd_per_hour
+from planner.prices import cells
+from planner.prices.rows import OfferRow
 
 DEFAULT_SORT = "usd_per_gpu_h"
-STATE_TONES = {"not_sold": "", "reservation_only": "info", "unknown": "warn"}
 
 
 @dataclass(frozen=True)
@@ -27,12 +24,13 @@ class OfferColumn:
 
     key: str
     title: str
-    value: Callable[[Price], Any]
-    order: str
+    value: Callable[[OfferRow], Any]
+    order: Any = ""  # a field or an expression to sort by; "" where it cannot be sorted
     kind: Kind = "text"
-    shown: Callable[[Price], Any] | None = None
+    shown: Callable[[OfferRow], Any] | None = None
     by_default: bool = True
     header: str = ""  # in files, where it is not the key
+    turned: bool = False  # the order of the field is the reverse of the column's
 
     @property
     def file_column(self) -> Column:
@@ -42,146 +40,143 @@ class OfferColumn:
     def is_number(self) -> bool:
         return self.kind == "number"
 
-
-def _gpu_name(price: Price) -> str:
-    return price.sku.accelerator.name if price.sku.accelerator else price.sku.accelerator_name
-
-
-def _memory_gb(price: Price) -> Any:
-    return price.sku.accelerator.memory_gb if price.sku.accelerator else None
+    def cell(self, row: OfferRow) -> Any:
+        """Return what the eye sees."""
+        text = (self.shown or self.value)(row)
+        return cells.NOTHING if text in (None, "") else text
 
 
-def _plain(value: Any) -> str:
-    """Return a number as it is, without trailing zeros: 8, 0.167."""
-    return "unknown" if value is None else f"{value.normalize():,f}"
+def _price(name: str) -> Callable[[OfferRow], Any]:
+    return attrgetter(f"price.{name}")
 
 
-def _money(price: Price, usd: Any) -> SafeString | str:
-    on = prices.fx_date(price)
-    if usd is not None and on is not None:
-        note = f"from {price.currency}, rate of {day(on)}"
-        return format_html('{} <small class="muted">{}</small>', usd_per_hour(usd), note)
-    if usd is not None:
-        return usd_per_hour(usd)
-    if price.price_per_hour is not None:
-        return format_html('<span class="unknown">in {}</span>', price.currency)
-    return format_html('<span class="unknown">{}</span>', "—" if price.state == "not_sold" else "unknown")
+def _text(key: str, title: str, name: str, order: str, **options: Any) -> OfferColumn:
+    value = _price(name)
+    return OfferColumn(key, title, value, order, shown=lambda row: cells.foreign(value(row)), **options)
 
 
-def _state(price: Price) -> SafeString | str:
-    if price.state == Price.State.PRICED and not price.state_reason:
-        return price.get_state_display()
-    pill = format_html(
-        '<span class="pill {}">{}</span>', STATE_TONES.get(price.state, ""), price.get_state_display()
-    )
-    if not price.state_reason:
-        return pill
-    return format_html('{} <small class="muted reason">{}</small>', pill, price.state_reason)
+def _number(
+    key: str, title: str, value: Callable[[OfferRow], Any], order: Any, **options: Any
+) -> OfferColumn:
+    options.setdefault("shown", lambda row: cells.plain(value(row)))
+    return OfferColumn(key, title, value, order, "number", **options)
 
 
-def _as_of(price: Price) -> SafeString:
-    return format_html('<span class="nowrap">{}</span>', day(price.as_of))
+def _float(name: str) -> Cast:
+    # SQLite keeps 80.0 as the integer 80, and would divide it as one
+    return Cast(name, FloatField())
 
 
-def _run(price: Price) -> SafeString:
-    href = reverse("run_detail", args=[price.batch.run_id])
-    return format_html('<a href="{}">{} run {}</a>', href, price.source, price.batch.run_id)
+def _share(row: OfferRow) -> Any:
+    return row.change.share if row.change else None
 
 
-def _reference(price: Price) -> SafeString | str:
-    text = price.reference
-    if text.startswith(("https://", "http://")):
-        return format_html('<a href="{}" rel="noreferrer noopener">{}</a>', text, text)
-    return text or "—"
-
-
-def _usd_per_gpu(price: Price) -> SafeString | str:
-    return _money(price, prices.usd_per_gpu_hour(price))
-
-
-def _usd_per_machine(price: Price) -> SafeString | str:
-    return _money(price, prices.usd_per_hour(price))
-
-
-def _exchange_rate(price: Price) -> str:
-    rate = prices.fx_rate(price)
-    return "" if rate is None else _plain(rate)
-
-
-def _exchanged_on(price: Price) -> str:
-    on = prices.fx_date(price)
-    return "" if on is None else day(on)
-
-
-def _holds_from(price: Price) -> str:
-    return day(price.effective_from)
-
-
-def _number(key: str, title: str, value: Callable[[Price], Any], order: str, **options: Any) -> OfferColumn:
-    return OfferColumn(key, title, value, order, "number", lambda price: _plain(value(price)), **options)
+def _hours_old(row: OfferRow) -> float:
+    return round(row.age.total_seconds() / 3600, 2)
 
 
 _hidden = partial(OfferColumn, by_default=False)
+_hidden_number = partial(_number, by_default=False)
+_MEMORY, _RATE = _float("sku__accelerator__memory_gb"), _float("sku__accelerator__bf16_tflops")
 
 OFFER_COLUMNS = (
-    OfferColumn("gpu", "GPU", _gpu_name, "sku__accelerator__name"),
-    OfferColumn("cloud", "Cloud", attrgetter("sku.provider"), "sku__provider"),
-    OfferColumn("region", "Region", attrgetter("region"), "region"),
-    OfferColumn("zone", "Zone", attrgetter("zone"), "zone"),
-    OfferColumn("sku", "SKU", attrgetter("sku.name"), "sku__name"),
-    _number("gpus", "GPUs", attrgetter("sku.gpu_count"), "sku__gpu_count"),
-    _number("memory_gb_per_gpu", "GB per GPU", _memory_gb, "sku__accelerator__memory_gb"),
-    OfferColumn("term", "Term", attrgetter("term"), "term", shown=Price.get_term_display),
-    _hidden("payment", "Payment", attrgetter("payment"), "payment", shown=Price.get_payment_display),
-    OfferColumn("usd_per_gpu_h", "$/GPU-h", prices.usd_per_gpu_hour, "per_gpu_hour", "number", _usd_per_gpu),
-    OfferColumn("usd_per_h", "$/h", prices.usd_per_hour, "usd_hour", "number", _usd_per_machine),
-    _number("upfront", "Upfront, in its currency", attrgetter("upfront"), "upfront", by_default=False),
-    OfferColumn("state", "State", attrgetter("state"), "state", shown=_state, header="price_state"),
-    OfferColumn("as_of", "As of", attrgetter("as_of"), "as_of", "time", _as_of),
     OfferColumn(
-        "run", "Run", attrgetter("batch.run_id"), "batch__run_id", "number", _run, header="source_run"
+        "gpu", "GPU", lambda row: cells.gpu_name(row.price), "sku__accelerator__name", shown=cells.gpu
     ),
-    _number("vcpus", "vCPUs", attrgetter("sku.vcpus"), "sku__vcpus", by_default=False),
-    _number("memory_gib", "RAM, GiB", attrgetter("sku.memory_gib"), "sku__memory_gib", by_default=False),
+    _text("cloud", "Cloud", "sku.provider", "sku__provider"),
+    _text("region", "Region", "region", "region"),
+    _text("zone", "Zone", "zone", "zone", by_default=False),
+    _text("sku", "SKU", "sku.name", "sku__name"),
+    _number("gpus", "GPUs", _price("sku.gpu_count"), "sku__gpu_count"),
+    _number("memory_gb_per_gpu", "GB per GPU", attrgetter("memory_gb"), "sku__accelerator__memory_gb"),
+    _hidden_number(
+        "memory_gb_per_node", "GB of all its GPUs", attrgetter("node_memory_gb"),
+        _float("sku__gpu_count") * _MEMORY,
+    ),
+    _hidden_number(
+        "link_gb_s", "Link, GB/s a direction", attrgetter("link_gb_s"),
+        "sku__accelerator__link_gb_s_per_direction",
+    ),
+    OfferColumn(
+        "term", "Term", _price("term"), "term", shown=lambda row: row.price.get_term_display()
+    ),
+    OfferColumn(
+        "payment", "Payment", _price("payment"), "payment", by_default=False,
+        shown=lambda row: row.price.get_payment_display(),
+    ),
     _number(
-        "price_per_h", "Price per hour, in its currency", attrgetter("price_per_hour"), "price_per_hour",
-        by_default=False,
+        "usd_per_gpu_h", "$/GPU-h", attrgetter("usd_per_gpu_hour"), "per_gpu_hour", shown=cells.usd_per_gpu
     ),
-    _hidden("currency", "Currency", attrgetter("currency"), "currency"),
-    _hidden("fx_rate", "$ per unit of it", prices.fx_rate, "usd_per_unit", "number", _exchange_rate),
-    _hidden("fx_date", "Exchange rate of", prices.fx_date, "usd_per_unit", shown=_exchanged_on),
+    _number("usd_per_h", "$/h", attrgetter("usd_per_hour"), "usd_hour", shown=cells.usd_per_machine),
+    _hidden_number("upfront", "Upfront", _price("upfront"), "upfront", shown=cells.upfront),
+    _hidden_number(
+        "usd_per_gb_h", "$/GB-h", attrgetter("usd_per_gb_hour"), F("per_gpu_hour") / _MEMORY,
+        shown=cells.per_gb,
+    ),
+    _hidden_number(
+        "usd_per_bf16_tflop_h", "$/TFLOP-h, dense bf16", attrgetter("usd_per_tflop_hour"),
+        F("per_gpu_hour") / _RATE, shown=cells.per_tflop,
+    ),
+    OfferColumn(
+        "change_12m", "12 months", _share, kind="number", shown=cells.change, header="change_12_months"
+    ),
+    OfferColumn("state", "State", _price("state"), "state", shown=cells.state, header="price_state"),
+    OfferColumn("as_of", "As of", _price("as_of"), "as_of", "time", cells.as_of),
+    OfferColumn(
+        "age", "Age", _hours_old, "as_of", "number", cells.how_old, header="age_hours",
+        turned=True, by_default=False
+    ),
+    OfferColumn(
+        "run", "Run", _price("batch.run_id"), "batch__run_id", "number", cells.run, header="source_run"
+    ),
+    _hidden_number(
+        "vcpus", "vCPUs", _price("vcpus"), "vcpus",
+        shown=lambda row: cells.of_machine(row.price.vcpus, row.price.sku.vcpus),
+    ),
+    _hidden_number(
+        "memory_gib", "RAM, GiB", _price("memory_gib"), "memory_gib",
+        shown=lambda row: cells.of_machine(row.price.memory_gib, row.price.sku.memory_gib),
+    ),
+    _hidden_number("price_per_h", "$/h in its currency", _price("price_per_hour"), "price_per_hour"),
+    _hidden("currency", "Currency", _price("currency"), "currency"),
     _hidden(
-        "effective_from", "Holds from", attrgetter("effective_from"), "effective_from", "time", _holds_from
+        "fx_rate", "$ per unit of it", lambda row: prices.fx_rate(row.price), "usd_per_unit", "number",
+        cells.exchange_rate,
     ),
-    _hidden("reference", "Reference", attrgetter("reference"), "reference", shown=_reference),
+    _hidden(
+        "fx_date", "Exchange rate of", lambda row: prices.fx_date(row.price), "usd_per_unit",
+        shown=lambda row: cells.day_or_nothing(prices.fx_date(row.price)),
+    ),
+    _hidden(
+        "effective_from", "Holds from", _price("effective_from"), "effective_from", "time",
+        lambda row: cells.day_or_nothing(row.price.effective_from),
+    ),
+    _hidden("reference", "Reference", _price("reference"), "reference", shown=cells.reference),
+    _hidden("content_sha256", "Content", _price("batch.raw.sha256"), shown=cells.digest),
+    _hidden("line", "Line", _price("line"), "line", "number"),
 )  # fmt: skip
 BY_KEY = {column.key: column for column in OFFER_COLUMNS}
 DEFAULT_COLUMNS = tuple(column.key for column in OFFER_COLUMNS if column.by_default)
 # every file ends with these, whatever the screen shows
 ALWAYS_IN_FILES = (
+    BY_KEY["zone"],
+    BY_KEY["payment"],
     BY_KEY["state"],
-    OfferColumn("state_reason", "", attrgetter("state_reason"), ""),
-    OfferColumn("source", "", attrgetter("source"), ""),
+    OfferColumn("state_reason", "", _price("state_reason")),
+    OfferColumn("age_state", "", attrgetter("age_state")),
+    BY_KEY["price_per_h"],
     BY_KEY["currency"],
-    BY_KEY["as_of"],
-    OfferColumn("fetched_at", "", attrgetter("batch.published_at"), "", "time"),
-    BY_KEY["run"],
     BY_KEY["fx_rate"],
     BY_KEY["fx_date"],
+    BY_KEY["as_of"],
+    OfferColumn("source", "", _price("source")),
+    BY_KEY["run"],
+    OfferColumn("fetched_at", "", _price("batch.raw.fetched_at"), kind="time"),
+    BY_KEY["content_sha256"],
+    BY_KEY["line"],
+    BY_KEY["reference"],
+    OfferColumn("prices_on", "", attrgetter("now"), kind="time"),
 )
-
-
-class OfferCell(django_tables2.Column):  # type: ignore[misc] # django-tables2 ships no types
-    """A cell that comes from an OfferColumn."""
-
-    def __init__(self, column: OfferColumn) -> None:
-        self.of = column
-        super().__init__(verbose_name=column.title, empty_values=(), accessor="pk", orderable=False)
-
-    def render(self, record: Price) -> Any:
-        shown = self.of.shown or self.of.value
-        text = shown(record)
-        return "—" if text in (None, "") else text
 
 
 def in_order(offers: QuerySet[Price], sort: str) -> QuerySet[Price]:
@@ -190,15 +185,11 @@ def in_order(offers: QuerySet[Price], sort: str) -> QuerySet[Price]:
     Rows without a value come last; equal rows keep one order, so that pages do not mix. The column need
     not be on screen.
     """
-    field = F(BY_KEY[sort.removeprefix("-")].order)
-    first = field.desc(nulls_last=True) if sort.startswith("-") else field.asc(nulls_last=True)
+    column = BY_KEY[sort.removeprefix("-")]
+    field = F(column.order) if isinstance(column.order, str) else column.order
+    descends = sort.startswith("-") != column.turned
+    first = field.desc(nulls_last=True) if descends else field.asc(nulls_last=True)
     return prices.listed(offers).order_by(first, "sku__provider", "region", "sku__name", "pk")
-
-
-def offer_table(offers: QuerySet[Price], columns: Sequence[OfferColumn]) -> django_tables2.Table:
-    """Return the table of the offers, with the columns in the order given."""
-    cells = [(column.key, OfferCell(column)) for column in columns]
-    return django_tables2.Table(offers, extra_columns=cells)
 
 
 def file_columns(columns: Sequence[OfferColumn]) -> list[OfferColumn]:

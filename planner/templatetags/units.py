@@ -112,6 +112,16 @@ def usd_per_hour(value: Number, currency: str = "USD") -> str:
 
 
 @register.filter
+def small_rate(value: Number, currency: str = "USD") -> str:
+    """Return a small rate with three significant figures: $0.0374, $0.00302."""
+    number = _decimal(value)
+    if number is None:
+        return _absent(value)
+    decimals = 2 if number == 0 else max(2, 2 - number.adjusted())
+    return f"{_sign(number, decimals)}{_currency(currency)}{_grouped(number, decimals)}"
+
+
+@register.filter
 def count(value: Number) -> str:
     """Return a whole number with separators: 70,100."""
     number = _decimal(value)

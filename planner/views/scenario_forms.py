@@ -15,6 +15,7 @@ from costs.queries import utilization
 from planner.core.evaluate import evaluate
 from planner.forms.editor import Editor
 from planner.forms.listed_price import suggestions
+from planner.forms.offered_supply import PARAMETER, offered_rows
 from planner.forms.wizard import WizardForm
 from planner.models import Person, Revision, Scenario
 from planner.params import address
@@ -50,7 +51,9 @@ def scenario_edit(request: HttpRequest, slug: str) -> HttpResponse:
     newest = whole_revisions().filter(scenario=scenario).order_by("-number")[0]
     as_of = data_date(timezone.now()).as_of
     if request.method != "POST":
-        return _editor_page(request, scenario, Editor(newest, _gpu_models(newest)), newest, as_of)
+        added = offered_rows(request.GET.getlist(PARAMETER), newest, as_of)
+        editor = Editor(newest, _gpu_models(newest), added=added)
+        return _editor_page(request, scenario, editor, newest, as_of, added=len(added))
     base = _edited(request, scenario, newest)
     editor = Editor(base, _gpu_models(newest), request.POST)
     changed: list[str] = []
@@ -129,12 +132,14 @@ def _editor_page(
     newest: Revision,
     as_of: datetime,
     changed: list[str] | None = None,
+    added: int = 0,
 ) -> HttpResponse:
     context = {
         "scenario": scenario,
         "editor": editor,
         "newest": newest,
         "changed": changed,
+        "added": added,
         "suggestions": suggestions(newest.gpu_model, newest.prices_as_of or as_of),
     }
     return render(request, "planner/scenario_edit.html", context)

@@ -5,6 +5,7 @@ from decimal import Decimal
 
 import pytest
 
+from costs.models import MachineType
 from costs.queries import prices
 from tests.fact_builders import make_accelerator, make_batch, make_price, make_sku
 
@@ -97,7 +98,8 @@ def test_many_keys_cost_one_query(django_assert_num_queries):
 
 
 def test_offers_filter_by_every_parameter():
-    a100 = make_accelerator(slug="a100-80gb", name="A100 80 GB")
+    a100 = make_accelerator(slug="a100-80gb", name="A100 80 GB", link_gb_s_per_direction=Decimal(300))
+    make_accelerator(link_gb_s_per_direction=Decimal(450))
     make_price()
     make_price(
         provider="gcp", name="a2-ultragpu-1g", gpu_count=Decimal(1), accelerator=a100, region="us-central1"
@@ -114,26 +116,9 @@ def test_offers_filter_by_every_parameter():
     assert found(term=["spot"]) == {"lambda"}
     assert found(state=["unknown"]) == set()
     assert found(min_gpus=8) == {"aws"}
+    assert found(link=450) == {"aws", "lambda"}
     assert found(q="a2 gcp") == {"gcp"}
     assert found(q="a2 aws") == set()
-
-
-def test_the_cheapest_is_per_gpu_and_not_per_machine():
-    make_price(price_per_hour=Decimal(98))
-    make_price(provider="lambda", name="gpu_1x_h100", gpu_count=Decimal(1), price_per_hour=Decimal("12.26"))
-    cheapest = prices.cheapest_by_term(prices.offers(NOW))["on_demand"]
-    assert (cheapest.sku.provider, prices.usd_per_gpu_hour(cheapest)) == ("aws", Decimal("12.25"))
-
-
-def test_the_cheapest_ignores_other_currencies_and_stands_for_its_own_term(django_assert_num_queries):
-    make_price(price_per_hour=Decimal(80))
-    make_price(name="p5.cn", currency="CNY", price_per_hour=Decimal(8))
-    make_price(name="p5.spot", term="spot", price_per_hour=Decimal(16))
-    with django_assert_num_queries(2):  # the exchange rates, and the prices
-        cheapest = prices.cheapest_by_term(prices.offers(NOW))
-    found = {term: prices.usd_per_gpu_hour(price) for term, price in cheapest.items()}
-    assert found == {"on_demand": Decimal(10), "spot": Decimal(2)}
-    assert prices.cheapest_by_term(prices.offers(NOW, cloud=["gcp"])) == {}
 
 
 def test_a_price_in_another_currency_has_no_dollars():
@@ -151,3 +136,60 @@ def test_choices_list_what_is_offered_now():
         prices.Offered("aws", "h100-sxm-80gb", "H100 SXM 80 GB"),
         prices.Offered("lambda", "h100-sxm-80gb", "H100 SXM 80 GB"),
     ]
+
+
+def test_choices_of_a_past_date_are_what_was_sold_then():
+    make_price(provider="lambda", name="gpu_1x_h100", effective_from=NOVEMBER)
+    make_price(provider="gcp", name="gone", effective_from=OCTOBER, effective_to=NOVEMBER)
+    assert [row.provider for row in prices.on_offer(OCTOBER)] == ["gcp"]
+    assert [row.provider for row in prices.on_offer(NOVEMBER)] == ["lambda"]
+
+
+def test_the_oldest_price_says_from_when_on_there_is_any():
+    assert prices.oldest_price() is None
+    make_price(effective_from=NOVEMBER)
+    make_price(name="older", effective_from=OCTOBER, effective_to=NOVEMBER)
+    assert prices.oldest_price() == OCTOBER
+
+
+def test_bare_prices_are_the_same_as_the_offers():
+    a100 = make_accelerator(slug="a100-80gb", name="A100 80 GB")
+    make_price()
+    make_price(provider="gcp", name="a2", accelerator=a100)
+    make_price(name="gone", effective_from=OCTOBER, effective_to=NOVEMBER)
+    for filters in ({}, {"gpu": ["a100-80gb"]}, {"q": "aws"}):
+        bare = prices.narrowed(prices.held_on(NOW), **filters)
+        assert {price.pk for price in bare} == {price.pk for price in prices.offers(NOW, **filters)}
+    assert len(prices.held_on(NOW)) == 2
+
+
+def test_a_sku_that_states_no_vcpus_has_those_of_the_table_of_machine_types():
+    own = {"accelerator": "h100-sxm-80gb", "gpu_count": 8, "reference": "x", "batch": make_batch()}
+    MachineType.objects.create(provider="aws", name="p5.48xlarge", vcpus=192, memory_gib=2048, **own)
+    sku = make_sku()
+    make_price(sku=sku)
+    (price,) = prices.listed(prices.offers(NOW))
+    assert (price.vcpus, price.memory_gib) == (192, 2048)
+    sku.vcpus = Decimal(96)
+    sku.save()
+    (price,) = prices.listed(prices.offers(NOW))
+    assert (price.vcpus, price.memory_gib) == (96, 2048)
+
+
+def test_all_terms_of_a_place_come_in_one_query(django_assert_num_queries):
+    sku, batch = make_sku(), make_batch()
+    make_price(sku=sku, batch=batch)
+    make_price(sku=sku, batch=batch, term="reserved_3y", payment="all_upfront", price_per_hour=Decimal(16))
+    make_price(sku=sku, batch=batch, term="spot", zone="use1-az1", price_per_hour=Decimal(8))
+    make_price(sku=sku, batch=batch, term="spot", zone="use1-az2", price_per_hour=Decimal(4))
+    make_price(sku=sku, batch=batch, region="eu-west-1")
+    place = prices.Place("aws", "p5.48xlarge", "us-east-1")
+    with django_assert_num_queries(1):
+        quotes = prices.terms_at([place, place], NOW)
+    found = {(quote.key.term, quote.key.payment): (quote.usd_per_gpu_hour, quote.zone) for quote in quotes}
+    assert found == {
+        ("on_demand", ""): (Decimal("3.93"), ""),
+        ("reserved_3y", "all_upfront"): (Decimal(2), ""),
+        ("spot", ""): (Decimal("0.5"), "use1-az2"),
+    }
+    assert prices.terms_at([], NOW) == []

@@ -178,3 +178,12 @@ def test_every_answer_costs_the_same_queries_however_many_rows(django_assert_num
             utilization.weekly(sample=False)
         with django_assert_num_queries(2):
             utilization.measured(sample=False, as_of=MONDAY + 9 * WEEK)
+
+
+def test_own_and_sample_hours_on_file_are_told_apart_in_one_query(django_assert_num_queries):
+    assert utilization.kinds_on_file() == (False, False)
+    make_hours(1, MONDAY, is_sample=True)
+    with django_assert_num_queries(1):
+        assert utilization.kinds_on_file() == (False, True)
+    make_hours(1, MONDAY, cluster="other")
+    assert utilization.kinds_on_file() == (True, True)
