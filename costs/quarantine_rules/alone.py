@@ -22,14 +22,16 @@ def absurd(fact: Fact, context: Context, as_of: datetime) -> Suspicion | None:
     bounds = bounds_of(slug, on)
     scale = SCALE.get(fact.currency, 1)
     per_gpu = fact.price / fact.count
-    if bounds.low * scale <= per_gpu <= bounds.high * scale:
+    low, high = bounds.low * scale, bounds.high * scale
+    if low <= per_gpu <= high:
         return None
+    each = f"{shown(Decimal(f'{per_gpu:.4g}'))} {fact.currency} per GPU-hour"
     return Suspicion(
         ABSURD,
         "price_per_hour",
         shown(fact.price),
-        f"{per_gpu:.4g} {fact.currency} per GPU-hour ({shown(fact.price)} for {shown(fact.count)}) is "
-        f"outside {shown(bounds.low * scale)} to {shown(bounds.high * scale)} for {slug} on {on}",
+        f"{each} ({shown(fact.price)} for {shown(fact.count)}) is outside {shown(low)} to {shown(high)} "
+        f"for {slug} on {on}",
     )
 
 

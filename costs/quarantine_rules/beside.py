@@ -21,6 +21,7 @@ from .standing import (
     Book,
     Context,
     Fact,
+    Size,
     family_of,
     offer_of,
     place,
@@ -131,27 +132,26 @@ def _same_place(left: Key, right: Key) -> bool:
 
 
 def _sizes(fact: Fact, book: Book, context: Context) -> Iterator[tuple[Key, Suspicion]]:
+    own = book.size(fact.key, context)
     for other in book.families[family_of(fact.key)]:
-        for small, large in ((fact.key, other), (other, fact.key)):
-            if not _is_larger(large, small, book, context):
+        size = book.size(other, context)
+        for small, large, is_larger in (
+            (fact.key, other, _is_larger(size, own)),
+            (other, fact.key, _is_larger(own, size)),
+        ):
+            if not is_larger:
                 continue
             for key in blamed(book, small, large, _above):
                 yield key, _suspicion(book, key, large, small, LARGE_BELOW, "below")
 
 
-def _is_larger(large: Key, small: Key, book: Book, context: Context) -> bool:
+def _is_larger(large: Size, small: Size) -> bool:
     """Return whether a machine has twice the GPUs of another, and no smaller host."""
-    if Decimal(large[GPUS]) < TWICE * Decimal(small[GPUS]) or Decimal(small[GPUS]) < 1:
+    if large.gpus < TWICE * small.gpus or small.gpus < 1:
         return False
-    hosts = [_host(key, book, context) for key in (large, small)]
-    if hosts[0] is None or hosts[1] is None:
-        return Decimal(small[GPUS]) >= LARGE
-    return hosts[0] >= hosts[1]
-
-
-def _host(key: Key, book: Book, context: Context) -> Decimal | None:
-    machine = context.machine(key)
-    return book.sizes.get(key, (None, None))[0] or (machine.vcpus if machine else None)
+    if large.vcpus is None or small.vcpus is None:
+        return small.gpus >= LARGE
+    return large.vcpus >= small.vcpus
 
 
 def _suspicion(book: Book, key: Key, left: Key, right: Key, rule: str, order: str) -> Suspicion:

@@ -102,23 +102,15 @@ def _outliers(facts: Sequence[Fact], context: Context) -> dict[int, Suspicion]:
 
 
 def _wrong_start(observed: Sequence[Fact]) -> dict[int, Suspicion]:
-    """Suspect the very first observations where a jump leads away from them and what follows stays there."""
-    for start in range(1, min(FEW, len(observed))):
-        later = observed[start]
-        left = all(is_jump(amount(fact), amount(later)) for fact in observed[:start])
-        if not left or not _stays(observed, start):
-            continue
-        near = f"the {shown(amount(later))} from {later.moment[:10]} on"
-        return {
-            fact.at: Suspicion(
-                JUMP,
-                "price_per_hour",
-                shown(amount(fact)),
-                f"{shown(amount(fact))} is {ratio(amount(fact), amount(later))} {near}",
-            )
-            for fact in observed[:start]
-        }
-    return {}
+    """Suspect the very first observation where a jump leads away from it at once and what follows stays."""
+    if len(observed) < 2 or not _stays(observed, 1):
+        return {}
+    first, later = observed[0], observed[1]
+    if not is_jump(amount(first), amount(later)):
+        return {}
+    there = f"the {shown(amount(later))} from {later.moment[:10]} on"
+    evidence = f"{shown(amount(first))} is {ratio(amount(first), amount(later))} {there}"
+    return {first.at: Suspicion(JUMP, "price_per_hour", shown(amount(first)), evidence)}
 
 
 def _lasting(facts: Sequence[Fact]) -> set[int]:

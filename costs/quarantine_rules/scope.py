@@ -1,6 +1,6 @@
 """What a file says of one scope, against what stands there."""
 
-from collections.abc import Collection, Container, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from costs.gate import Known
@@ -12,7 +12,7 @@ from .licence import mixed_up
 from .moves import jumped, paid_elsewhere
 from .rules import CURRENCY, IN_DOUBT, SHRANK, VANISHED
 from .standing import Book, Context, Fact, Machines, read_facts
-from .verdict import Key, ScopeBefore, Suspicion, Verdict
+from .verdict import ScopeBefore, Suspicion, Verdict
 
 HALF = 2
 DOUBTED_LEAST = 5  # facts; of fewer, each is judged alone
@@ -51,14 +51,10 @@ def check_scope(
     return Verdict(whole or _currency(read, before) or _doubt(found, read, book), found)
 
 
-def _alone(
-    facts: Sequence[Fact], context: Context, as_of: datetime, stands: Container[Key] = ()
-) -> dict[int, Suspicion]:
-    """Return what is suspected by itself; a count that stands was accepted."""
+def _alone(facts: Sequence[Fact], context: Context, as_of: datetime) -> dict[int, Suspicion]:
     found = {}
     for fact in facts:
-        suspicion = None if fact.key in stands else miscounted(fact, context)
-        suspicion = suspicion or absurd(fact, context, as_of)
+        suspicion = miscounted(fact, context) or absurd(fact, context, as_of)
         if suspicion:
             found[fact.at] = suspicion
     return found
@@ -72,11 +68,11 @@ def changes(
     `lasting` are prices that a history shows to have stayed: where other regions pay about as much already,
     a jump there is believed.
     """
-    found = _alone(changed, context, as_of, book.before)
+    found: dict[int, Suspicion] = {}
     for fact in changed:
-        if fact.at in found:
-            continue
-        suspicion = recounted(fact, book)
+        # a count that stands was accepted
+        suspicion = None if fact.key in book.before else miscounted(fact, context) or recounted(fact, book)
+        suspicion = suspicion or absurd(fact, context, as_of)
         if suspicion is None and (jump := jumped(fact, book)):
             suspicion = None if fact.at in lasting and paid_elsewhere(fact, book) else jump
         if suspicion:

@@ -29,7 +29,6 @@ class Fact:
     currency: str
     count: Decimal
     vcpus: Decimal | None
-    memory_gib: Decimal | None
     moment: str  # ISO text of effective_from, "" where the fact has none
 
     def repeats(self, before: Before | None) -> bool:
@@ -39,6 +38,14 @@ class Fact:
             before.state,
             before.currency,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How large a machine is."""
+
+    gpus: Decimal
+    vcpus: Decimal | None
 
 
 class Context:
@@ -60,7 +67,7 @@ class Context:
 
     def vcpus(self, fact: Fact) -> Decimal | None:
         machine = self.machine(fact.key)
-        return fact.vcpus or (machine.vcpus if machine else None)
+        return machine.vcpus if machine and machine.vcpus else fact.vcpus
 
 
 def read_facts(payloads: Sequence[Payload]) -> list[Fact]:
@@ -74,7 +81,6 @@ def read_facts(payloads: Sequence[Payload]) -> list[Fact]:
             payload["currency"],
             Decimal(payload["gpu_count"]),
             _number(payload["vcpus"]),
-            _number(payload["memory_gib"]),
             payload["effective_from"] or "",
         )
         for at, payload in enumerate(payloads)
@@ -114,7 +120,8 @@ class Book:
     def __init__(self) -> None:
         self.before: dict[Key, Before] = {}
         self.stated: dict[Key, Fact] = {}
-        self.sizes: dict[Key, tuple[Decimal | None, Decimal | None]] = {}  # vCPUs and memory of a price
+        self._sizes: dict[Key, Size] = {}
+        self._listed: set[Key] = set()
         self.offers: dict[Offer, list[Key]] = {}
         self.families: dict[Family, list[Key]] = {}
         self.counts: dict[tuple[str, str], set[str]] = {}  # GPU counts of a machine type that stand
@@ -132,12 +139,20 @@ class Book:
         """Take the facts of a file as stated, none of them held back so far."""
         self.stated = {fact.key: fact for fact in facts}
         self.held = set()
-        for key, fact in self.stated.items():
+        for key in self.stated:
             self._list(key)
-            self.sizes[key] = (fact.vcpus, fact.memory_gib)
+
+    def size(self, key: Key, context: Context) -> Size:
+        """Return how large the machine of a price is, by the table of types where it has it."""
+        if key not in self._sizes:
+            machine, fact = context.machine(key), self.stated.get(key)
+            vcpus = machine.vcpus if machine and machine.vcpus else fact.vcpus if fact else None
+            self._sizes[key] = Size(Decimal(key[COUNT]), vcpus or None)
+        return self._sizes[key]
 
     def _list(self, key: Key) -> None:
-        if key not in self.before and key not in self.sizes:
+        if key not in self._listed:
+            self._listed.add(key)
             self.offers.setdefault(offer_of(key), []).append(key)
             self.families.setdefault(family_of(key), []).append(key)
 
