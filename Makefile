@@ -12,7 +12,7 @@ endif
 
 export VENV
 BIN := $(if $(VENV),$(VENV),.venv)/bin
-FAST := not browser and not fault and not services and not shared
+FAST := not browser and not fault and not services and not shared and not slow
 ALONE := browser or fault or services
 
 run: ## the whole product on this machine, at http://127.0.0.1:8000/ (PORT=8123 for another)

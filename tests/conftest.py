@@ -47,6 +47,26 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     config.stash[_var].cleanup()
 
 
+# servers that throttle and hang up, laws over many draws, a kill at each boundary: minutes in all
+SLOW_FILES = frozenset(
+    (
+        *("test_egress.py", "test_kills.py", "test_ledger.py", "test_price_history.py", "test_properties.py"),
+        *("test_quarantine.py", "test_sample.py", "test_setup.py", "test_source_aws_zones.py"),
+        *("test_source_fuzz.py", "test_spot_tables.py", "test_steps.py", "test_undo.py", "test_gate_eval.py"),
+        *("test_source_aws_capacity_block_offers.py", "test_source_aws_savings_plans_fetch.py"),
+        *("test_source_aws_commitments_fetch.py", "test_source_aws_fetch.py", "test_source_aws_offers.py"),
+        *("test_source_aws_quotas_fetch.py", "test_source_aws_spot_history_fetch.py"),
+    )
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what the fast gate leaves out."""
+    for item in items:
+        if item.path.name in SLOW_FILES:
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
     """Turn a skip into a failure where SKIPS_FAIL=1 says that everything must run."""
