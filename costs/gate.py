@@ -11,7 +11,7 @@ from .names import accelerator_key
 from .rows import AcceleratorRow, AliasRow, MachineTypeRow, PriceRow, Row, RowError, UtilizationRow
 from .text import has_steering
 
-# one USD in other currencies, roughly: only to scale the bounds above
+# one USD in other currencies, roughly: only to scale the bounds of costs/quarantine_rules
 SCALE = {"USD": 1, "EUR": 1, "GBP": 1, "CHF": 1, "CAD": 2, "AUD": 2, "CNY": 8, "INR": 90, "JPY": 160}
 
 SCOPE_LIMIT = 120

@@ -94,12 +94,12 @@ class Reference:
 def reference(now: datetime) -> Reference:
     """Return the packaged tables of accelerators and machine types."""
     slugs: dict[str, str] = {}
-    for row in _packaged_rows("accelerators", now):
+    for row in packaged_rows("accelerators", now):
         if isinstance(row, AcceleratorRow):
             slugs |= {accelerator_key(name): row.slug for name in (row.slug, row.name, *row.aliases)}
     machines = {
         (row.provider, row.name): MachineFacts(row.gpu_count, row.vcpus, row.accelerator)
-        for row in _packaged_rows("machine_types", now)
+        for row in packaged_rows("machine_types", now)
         if isinstance(row, MachineTypeRow)
     }
     return Reference(Known(slugs), machines)
@@ -124,7 +124,8 @@ def catalogues(folder: Path, ref: Reference, now: datetime, note: Note) -> Itera
                     yield from _split(source, name, file, ref, now, note)
 
 
-def _packaged_rows(name: str, now: datetime) -> Iterator[Row]:
+def packaged_rows(name: str, now: datetime) -> Iterator[Row]:
+    """Yield what the packaged table of a source says."""
     source = SOURCES[name]
     for file, chunks in source.fetch({}, now):
         info, lines = source.read(io.BytesIO(b"".join(chunks)), file, {})

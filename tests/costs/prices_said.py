@@ -36,8 +36,8 @@ MACHINES = {
 }
 
 
-def said(price: str | None, **changes: Any) -> Payload:
-    """Return a fact as it is staged; a price of None is not sold."""
+def row(price: str | None, **changes: Any) -> PriceRow:
+    """Return a price row; a price of None is not sold."""
     fields = {
         "provider": "acme",
         "sku": "gpu8",
@@ -48,7 +48,12 @@ def said(price: str | None, **changes: Any) -> Payload:
         "state": "not_sold" if price is None else "priced",
         "price_per_hour": None if price is None else Decimal(price),
     }
-    return to_payload(PriceRow(**fields | changes))
+    return PriceRow(**fields | changes)
+
+
+def said(price: str | None, **changes: Any) -> Payload:
+    """Return a fact as it is staged."""
+    return to_payload(row(price, **changes))
 
 
 def seen(day: str, price: str | None, **changes: Any) -> Payload:
