@@ -2,12 +2,13 @@
 
 from django.urls import URLPattern, URLResolver
 
-from planner.views import accounts, compare, overview, prices, sample, scenarios, sources, spot
+from planner.views import accounts, compare, gpus, overview, prices, sample, scenarios, sources, spot
 
 urlpatterns: list[URLPattern | URLResolver] = [
     *accounts.urlpatterns,
     *overview.urlpatterns,
     *prices.urlpatterns,
+    *gpus.urlpatterns,
     *spot.urlpatterns,
     *scenarios.urlpatterns,
     *compare.urlpatterns,

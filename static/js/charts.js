@@ -47,6 +47,16 @@ function drawWith(settle, element, figure) {
   element.dataset.drawn = "yes";
   const layout = settle(fitted(figure.layout, element));
   window.Plotly.react(element, settle(figure.data), layout, CONFIG);
+  if (figure.layout.meta?.opens && !element.dataset.opens) openOnPress(element);
+}
+
+// A press on a point opens the address that stands second in its customdata.
+function openOnPress(element) {
+  element.dataset.opens = "yes";
+  element.on("plotly_click", ({ points }) => {
+    const href = points.map((point) => point.customdata?.[1]).find((each) => each?.startsWith("/"));
+    if (href) location.assign(href);
+  });
 }
 
 /** Draw or redraw one chart by its name, "cost", from a figure of the server. */

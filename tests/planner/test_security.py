@@ -25,7 +25,14 @@ ROOT = Path(settings.BASE_DIR)
 METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
 ROLES = (ANONYMOUS, VIEWER, PLANNER, "approver", ADMIN)
 RANK = {role: rank for rank, role in enumerate(ROLES)}
-VALUES = {"slug": "no-such", "pk": 4_000_000, "fmt": "csv", "source": "skypilot", "token": "guess"}
+VALUES = {
+    "slug": "no-such",
+    "pk": 4_000_000,
+    "fmt": "csv",
+    "source": "skypilot",
+    "token": "guess",
+    "table": "terms",
+}
 CELLS = [(route, method) for route in sorted(ROUTES) for method in METHODS]
 
 

@@ -1,0 +1,1 @@
+"""What the page of one GPU is made of."""
