@@ -149,10 +149,10 @@ def test_prices_in_quarantine_are_counted_by_rule_for_the_filters_and_lead_to_th
     hold("price_jump")
     hold("zero_price", provider="gcp")
     response = visit("/prices/")
-    assert "3 prices are held in quarantine for these filters: 2 price jump, 1 zero price." in text_of(
-        response
-    )
+    text = text_of(response).replace(" ,", ",").replace(" .", ".")  # where the links end
+    assert "3 prices are held in quarantine for these filters: 2 price jump, 1 zero price." in text
     assert 'href="/data/quarantine/?rule=price_jump"' in response.content.decode()
-    text = text_of(visit("/prices/?cloud=aws"))
+    text = text_of(visit("/prices/?cloud=aws")).replace(" .", ".")
     assert "2 prices are held in quarantine for these filters: 2 price jump." in text
-    assert "quarantine" not in text_of(visit("/prices/?as_of=2026-11-20")).replace("Quarantine", "")
+    yesterday = (timezone.now() - timedelta(days=1)).date()
+    assert "held in quarantine" not in text_of(visit(f"/prices/?as_of={yesterday}"))
