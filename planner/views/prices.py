@@ -16,7 +16,6 @@ from planner.charts.offers import is_low, legend, strip, strip_label
 from planner.downloads import Download, download, file_name, known_format
 from planner.forms.listed_price import key_text
 from planner.fragments import page_or_fragment
-from planner.permissions import ROUTES
 from planner.prices import answer, listing, tables
 from planner.prices.age_lines import age_lines
 from planner.prices.as_of import AsOf, read_as_of
@@ -28,7 +27,6 @@ from planner.quarantine_page import rule_words
 from planner.views import price_terms
 
 KNOWN = (*OfferFilter.NAMES, *listing.NAMES)
-QUARANTINE_PAGE, LOAD_LISTS = "quarantine", "load_price_lists"
 
 
 def prices_page(request: HttpRequest) -> HttpResponse:
@@ -52,9 +50,6 @@ def prices_page(request: HttpRequest) -> HttpResponse:
         "csv": params.address(reverse("prices_file", args=["csv"]), pairs),
         "json": params.address(reverse("prices_file", args=["json"]), pairs),
         "has_prices": bool(offered),
-        "load_lists": reverse(LOAD_LISTS)
-        if LOAD_LISTS in ROUTES
-        else reverse("run_now", args=["list_prices"]),
         "oldest": None if offered or not as_of.is_frozen else prices.oldest_price(),
     }
     if offered:
@@ -208,16 +203,11 @@ def _held(chosen: OfferFilter) -> dict[str, Any] | None:
     rules = held_by_rule(**chosen.values)
     if not rules:
         return None
-    page = reverse(QUARANTINE_PAGE) if QUARANTINE_PAGE in ROUTES else ""
-    links = {rule: params.address(page, [("rule", rule)]) if page else "" for rule in rules}
+    links = {rule: params.address(reverse("quarantine"), [("rule", rule)]) for rule in rules}
     return {
         "count": sum(rules.values()),
         "rules": [(count, rule_words(rule), links[rule]) for rule, count in rules.items()],
     }
-
-
-def _load_lists() -> str:
-    return reverse(LOAD_LISTS) if LOAD_LISTS in ROUTES else reverse("run_now", args=["list_prices"])
 
 
 def _row(row: OfferRow, state: ListState) -> dict[str, Any]:

@@ -255,6 +255,14 @@ def test_without_prices_the_page_says_how_to_get_them(visit):
     assert "planner or administrator can load them" in text
 
 
+def test_a_planner_is_given_the_two_ways_to_fill_an_empty_page(client):
+    client.force_login(Person.objects.create_user("planner@example.com", role="planner"))
+    body = client.get("/prices/").content.decode()
+    assert 'action="/data/load-price-lists/"' in body
+    assert "Load price lists (no key needed)" in body
+    assert 'href="/data/upload/">Upload' in body
+
+
 def test_filters_without_a_match_say_so(visit, offers):
     assert "No offer matches" in text_of(visit("/prices/?q=nothing"))
 

@@ -41,8 +41,12 @@ def editor_of(scenario: Scenario, sent: dict[str, Any] | None = None) -> Editor:
 
 
 def fields(scenario: Scenario) -> dict[str, Any]:
-    """Return what a browser would send back from the editor as it stands."""
-    editor = editor_of(scenario)
+    """Return what a browser would send back from the editor of a scenario."""
+    return sent_by(editor_of(scenario))
+
+
+def sent_by(editor: Editor) -> dict[str, Any]:
+    """Return what a browser would send back from an editor as it stands."""
     sent: dict[str, Any] = {}
     for form in [editor.plan, *editor.workloads, *editor.owned, *editor.rented]:
         for bound in form:
@@ -275,6 +279,23 @@ class TestEditor:
         response = planner_client.post(address, sent)
         errors = next(iter(response.context["editor"].rented)).errors
         assert "No price of aws p9.huge in moon is on file" in errors["listed"][0]
+
+    def test_a_listed_price_picked_elsewhere_is_saved_as_it_was_filled_in(
+        self, planner_client: Client, scenario
+    ):
+        make_price(name="p5.big", term="reserved_3y", payment="all_upfront", price_per_hour=Decimal(16))
+        address, key = (
+            f"/scenarios/{scenario.slug}/edit/",
+            "aws | p5.big | us-east-1 | reserved_3y | all_upfront",
+        )
+        filled = sent_by(planner_client.get(address, {"listed": key}).context["editor"])
+        (row,) = {name.rpartition("-")[0] for name, value in filled.items() if value == key}
+        response = planner_client.post(address, filled)
+        assert "A reserved supply needs this." in response.content.decode()  # how many is not known
+        assert planner_client.post(address, filled | {f"{row}-gpus": "16"}).status_code == 302
+        saved = newest(scenario).reserved.get(name="aws p5.big us-east-1, 3 years")
+        assert (saved.gpus, saved.gpus_per_instance, saved.term_months) == (16, 8, 36)
+        assert (saved.payment, saved.price.term) == ("all_upfront", "reserved_3y")
 
     def test_a_plan_needs_demand_and_supply(self, planner_client: Client, scenario):
         address = f"/scenarios/{scenario.slug}/edit/"

@@ -86,6 +86,22 @@ def test_rates_have_two_decimals_and_four_below_ten_cents(value, text):
 @pytest.mark.parametrize(
     ("value", "text"),
     [
+        (Decimal("0.0374999"), "$0.0375"),
+        (Decimal("0.00302"), "$0.00302"),
+        (12.3456, "$12.35"),
+        (0, "$0.00"),
+        (Decimal("-0.0012345"), f"{M}$0.00123"),
+        (None, "unknown"),
+        ("", "—"),
+    ],
+)
+def test_small_rates_keep_three_figures(value, text):
+    assert units.small_rate(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
         (0.62, f"62{N}%"),
         (0.052, f"5.2{N}%"),
         (0.0996, f"10{N}%"),
