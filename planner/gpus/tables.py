@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Generic, TypeVar
 
 from django.urls import reverse
@@ -70,18 +71,14 @@ def on_screen(
 
 def _line(columns: Sequence[TableColumn[Row]], row: Row, mark: str) -> SafeString:
     first, *others = columns
-    head = format_html('<th scope="row">{}</th>', first.cell(row))
-    cells = format_html_join(
-        "",
-        "<td{}>{}</td>",
-        (
-            (format_html(' class="{}"', "number") if column.is_number else "", column.cell(row))
-            for column in others
-        ),
-    )
-    if mark:
-        return format_html('<tr class="{}">{}{}</tr>', mark, head, cells)
-    return format_html("<tr>{}{}</tr>", head, cells)
+    cells = ((_kind("number" if one.is_number else ""), one.cell(row)) for one in others)
+    rest = format_html_join("", "<td{}>{}</td>", cells)
+    return format_html('<tr{}><th scope="row">{}</th>{}</tr>', _kind(mark), first.cell(row), rest)
+
+
+@cache
+def _kind(name: str) -> SafeString | str:
+    return format_html(' class="{}"', name) if name else ""
 
 
 def text(value: Any) -> SafeString:
