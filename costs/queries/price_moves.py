@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from itertools import groupby, pairwise
+from math import log
 
 from .price_steps import Offer, Step
 
@@ -121,6 +122,6 @@ def _stood(move: Move) -> bool:
     return is_long and (move.new.is_open or (move.new.ends_at or move.at) - move.at >= LEAST_STAND)
 
 
-def _size(move: Move) -> Decimal:
+def _size(move: Move) -> float:
     """Return how much a move is, so that a half and a double are as big."""
-    return abs((1 + move.share).ln())
+    return abs(log(1 + move.share))

@@ -74,10 +74,7 @@ class Step(NamedTuple):
     seen_at: datetime  # when the source last stated it
     follows_gap: bool
     counts_until: datetime  # from then on it is not known, or too old to be recommended
-
-    @property
-    def offer(self) -> Offer:
-        return Offer(self.provider, self.sku, self.region, self.payment)
+    offer: Offer
 
     @property
     def series(self) -> tuple[object, ...]:
@@ -137,6 +134,7 @@ class _Reading:
     def __init__(self) -> None:
         self.moment = cache(_moment)
         self.number = cache(Decimal)
+        self.offer = cache(Offer)
         self.patience = cache(_patience)
         self.is_archive = cache(_is_archive)
 
@@ -154,7 +152,8 @@ def _step(row: tuple[Any, ...], following: tuple[Any, ...] | None, read: _Readin
         until = seen_at if _is_cut_off(row, following) else ends_at
     price = None if amount is None else read.number(amount)
     times = (starts_at, ends_at, seen_at, gap in _TRUE, max(until, starts_at))
-    return Step._make([*plain, read.number(gpus), price, *times])
+    offer = read.offer(plain[8], plain[9], plain[4], plain[7])
+    return Step._make([*plain, read.number(gpus), price, *times, offer])
 
 
 def _is_cut_off(row: tuple[Any, ...], following: tuple[Any, ...] | None) -> bool:

@@ -122,7 +122,9 @@ def subject_of(accelerator: Accelerator, query: QueryDict, now: datetime) -> Sub
     since = datetime.combine(asked.first_day(now), time.min, UTC)
     every_step = steps_of(accelerator.pk, term=asked.term, since=since, now=now)
     chosen = asked.settled(every_step)
-    steps = [step for step in every_step if chosen.lets_through(step.provider, step.region)]
+    steps = every_step
+    if chosen.clouds or chosen.region:
+        steps = [step for step in every_step if chosen.lets_through(step.provider, step.region)]
     first = _first_day(chosen, steps, now)
     subject = Subject(
         accelerator=accelerator,
