@@ -22,8 +22,11 @@ MARGIN = {"l": 46, "r": 96, "t": 18, "b": 28}
 LONGEST_LABEL = 9
 LABEL_GAP = timedelta(days=60)
 EVERY = timedelta(days=7)  # a point at least, so that the hover is never far from the pointer
-HEADROOM = 1.08
+HEADROOM = 1.12
 DOT_PX = 6
+# where a fact may stand, below the top of its riser as plotly counts; the first that is free
+BESIDE_PX = (8, 30, 52, -18, 74)
+ABOVE_PX = (-18, -40, 30, 52, -62)
 
 
 @dataclass(frozen=True)
@@ -103,7 +106,7 @@ def price_history(shown: PriceHistory, height_px: int = TALL_PX) -> Figure | Non
             shapes=[*_unseen(shown), *(_riser(fact) for fact in shown.facts)],
             annotations=[
                 *end_annotations(_end_labels(shown), (0, top), height_px, MARGIN),
-                *_fact_annotations(shown),
+                *_fact_annotations(shown, (height_px - MARGIN["t"] - MARGIN["b"]) / top),
                 *_unseen_annotation(shown),
             ],
         ),
@@ -234,34 +237,40 @@ def _riser(fact: Fact) -> dict[str, Any]:
     }
 
 
-def _fact_annotations(shown: PriceHistory) -> list[dict[str, Any]]:
+def _fact_annotations(shown: PriceHistory, px_per_usd: float) -> list[dict[str, Any]]:
     """Return the facts beside the top of their risers; the biggest always, the others where it is wide."""
-    answer: list[dict[str, Any]] = []
     middle = shown.first + (shown.last - shown.first) / 2
-    placed: list[Fact] = []
+    placed: list[float] = []
+    answer = []
     for index, fact in enumerate(shown.facts):
         is_late = fact.on > middle
-        above = sum(abs(other.on - fact.on) < LABEL_GAP * 3 for other in placed)
-        placed.append(fact)
-        answer.append(
-            {
-                "name": "mark" if index == 0 else "mark-wide",
-                "x": fact.on.isoformat(),
-                "y": max(fact.old, fact.new),
-                "ax": -18 if is_late else 18,
-                "ay": 8 + 22 * above,
-                "xanchor": "right" if is_late else "left",
-                "text": f"{chart_text(fact.what)} from {usd_per_hour(fact.old)} to {usd_per_hour(fact.new)},"
-                f" {day(fact.on)}",
-                "arrowcolor": "var(--ink-3)",
-                "arrowwidth": 1.2,
-                "arrowhead": 0,
-                "font": {"size": 12 if index == 0 else 11, "color": "var(--ink)"},
-                "bgcolor": "var(--card)",
-                "borderpad": 3,
-            }
-        )
+        # right of a fall the line is below; elsewhere it would lie under the words
+        offsets = BESIDE_PX if fact.new < fact.old and not is_late else ABOVE_PX
+        top = max(fact.old, fact.new) * px_per_usd
+        free = [offset for offset in offsets if all(abs(top - offset - other) >= 20 for other in placed)]
+        offset = (free or [*offsets])[0]
+        placed.append(top - offset)
+        answer.append(_fact_annotation(fact, index, is_late, offset))
     return answer
+
+
+def _fact_annotation(fact: Fact, index: int, is_late: bool, offset_px: int) -> dict[str, Any]:
+    prices = f"from {usd_per_hour(fact.old)} to {usd_per_hour(fact.new)}"
+    return {
+        "name": "mark" if index == 0 else "mark-wide",
+        "x": fact.on.isoformat(),
+        "y": max(fact.old, fact.new),
+        "ax": -18 if is_late else 18,
+        "ay": offset_px,
+        "xanchor": "right" if is_late else "left",
+        "text": f"{chart_text(fact.what)} {prices}, {day(fact.on)}",
+        "arrowcolor": "var(--ink-3)",
+        "arrowwidth": 1.2,
+        "arrowhead": 0,
+        "font": {"size": 12 if index == 0 else 11, "color": "var(--ink)"},
+        "bgcolor": "var(--card)",
+        "borderpad": 3,
+    }
 
 
 def _unseen(shown: PriceHistory) -> list[dict[str, Any]]:

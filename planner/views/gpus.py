@@ -14,7 +14,9 @@ from costs.queries.fleet_share import fleet_share
 from costs.queries.price_steps import origins
 from costs.queries.spot_now import spot_now
 from planner import params
+from planner.charts.layout import PRINT_PX, TALL_PX
 from planner.charts.price_history import price_history, price_history_label
+from planner.context import PRINT
 from planner.downloads import Download, download, file_name, known_format
 from planner.fragments import page_or_fragment
 from planner.gpus import alternatives, history_tables, lines, regions, term_tables
@@ -69,7 +71,7 @@ def gpu_page(request: HttpRequest, slug: str) -> HttpResponse:
         "answer": answer,
         "facts": facts,
         "fleet": rows[0].fleet if rows else None,
-        "figure": price_history(shown),
+        "figure": price_history(shown, PRINT_PX if PRINT in request.GET.getlist("view") else TALL_PX),
         "label": price_history_label(subject.name, shown),
         "lines": history_tables.line_table(shown, lines.offers_by_day(subject)),
         "changes": history_tables.change_table(changes, subject.term_words),

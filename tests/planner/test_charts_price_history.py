@@ -127,3 +127,10 @@ def test_the_table_has_a_row_for_every_day_on_which_a_line_changed_the_newest_fi
         ("Feb", ("$3.00", "unknown", "2")),
         ("Jan", ("$3.00", "$4.00", "2")),
     ]
+
+
+def test_facts_of_close_days_do_not_stand_on_each_other():
+    facts = [Fact(date(2025, 3, 1 + number), 12.0, 6.0, f"cloud {number}") for number in range(3)]
+    notes = price_history(make_history(facts=facts))["layout"]["annotations"]
+    offsets = sorted(note["ay"] for note in notes if note["name"].startswith("mark"))
+    assert min(later - offset for offset, later in pairwise(offsets)) >= 20

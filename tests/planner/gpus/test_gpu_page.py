@@ -224,3 +224,8 @@ def test_a_watched_spot_price_counts_while_it_is_fresh_and_cheaper(visit, offers
     assert spot()[2:4] == ["$2.41", "p5.48xlarge us-east-1, use1-az1"]
     watched(offers, "16", NOW - timedelta(hours=2))
     assert spot()[2:4] == ["$2.00", "p5.48xlarge us-east-1, use1-az6"]
+
+
+def test_on_paper_the_picture_is_low(visit, offers):
+    heights = [figure_of(visit(f"{PAGE}{query}"))["layout"]["height"] for query in ("", "?view=print")]
+    assert heights == [420, 220]
