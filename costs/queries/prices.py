@@ -4,6 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from functools import reduce
+from operator import or_
 from typing import NamedTuple, TypedDict, Unpack
 
 from django.db.models import Exists, F, FloatField, Min, OuterRef, Q, QuerySet, Subquery
@@ -329,11 +331,11 @@ def _preference(price: Price) -> tuple[bool, float, bool, Decimal, str, int]:
 
 
 def _mentions(word: str) -> Q:
+    names = ("name", "provider", "accelerator_name", "accelerator__name")
+    named = reduce(or_, (Q(**{f"{name}__icontains": word}) for name in names))
+    # the few SKUs are searched once, and not again for every one of their prices
     return (
-        Q(sku__name__icontains=word)
-        | Q(sku__provider__icontains=word)
-        | Q(sku__accelerator_name__icontains=word)
-        | Q(sku__accelerator__name__icontains=word)
+        Q(sku__in=Sku.objects.filter(named).values("pk"))
         | Q(region__icontains=word)
         | Q(zone__icontains=word)
     )

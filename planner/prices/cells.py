@@ -1,6 +1,7 @@
 """How the cells of the prices table look: words for what is unknown, links to where a figure comes from."""
 
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 from django.urls import reverse
@@ -9,15 +10,22 @@ from django.utils.safestring import SafeString
 
 from costs.models import Price
 from costs.queries import prices
-from planner.permissions import ROUTES
 from planner.prices.rows import OfferRow
 from planner.templatetags.pictures import sparkline
 from planner.templatetags.units import age, day, percent_signed, small_rate, usd_per_hour
 
+TERMS: dict[str, str] = dict(Price.Term.choices)
+PAYMENTS: dict[str, str] = dict(Price.Payment.choices)
+STATES: dict[str, str] = dict(Price.State.choices)
 STATE_TONES = {"not_sold": "", "reservation_only": "info", "unknown": "warn"}
 NOTHING = "—"
 LONGEST_ON_A_LINE = 24
-GPU_PAGE = "gpu_detail"
+
+
+@lru_cache(maxsize=2048)
+def _address(route: str, of: int | str) -> str:
+    """Return the address of a run or a GPU: a page names a few of them on hundreds of rows."""
+    return reverse(route, args=[of])
 
 
 def plain(value: Decimal | None) -> SafeString | str:
@@ -41,9 +49,9 @@ def gpu_name(price: Price) -> str:
 def gpu(row: OfferRow) -> SafeString:
     """Return the GPU's name, as a link where it has a page."""
     name, known = gpu_name(row.price), row.accelerator
-    if known and GPU_PAGE in ROUTES:
-        return format_html('<a href="{}">{}</a>', reverse(GPU_PAGE, args=[known.slug]), name)
-    return format_html("<bdi>{}</bdi>", name)
+    if known is None:
+        return format_html("<bdi>{}</bdi>", name)
+    return format_html('<a href="{}">{}</a>', _address("gpu_detail", known.slug), name)
 
 
 def _unknown(why: str) -> SafeString:
@@ -137,11 +145,10 @@ def usd_text(row: OfferRow, price_per_hour: Decimal | None) -> str:
 def state(row: OfferRow) -> SafeString | str:
     """Return the word of the state, and why there is no price."""
     price = row.price
+    words = STATES.get(price.state, price.state)
     if price.state == Price.State.PRICED and not price.state_reason:
-        return price.get_state_display()
-    pill = format_html(
-        '<span class="pill {}">{}</span>', STATE_TONES.get(price.state, ""), price.get_state_display()
-    )
+        return words
+    pill = format_html('<span class="pill {}">{}</span>', STATE_TONES.get(price.state, ""), words)
     if not price.state_reason:
         return pill
     return format_html('{} <small class="muted reason"><bdi>{}</bdi></small>', pill, price.state_reason)
@@ -169,7 +176,7 @@ def as_of(row: OfferRow) -> SafeString:
 
 def run(row: OfferRow) -> SafeString:
     number = row.price.batch.run_id
-    href = reverse("run_detail", args=[number])
+    href = _address("run_detail", number)
     return format_html('<a class="nowrap" href="{}">{} run {}</a>', href, row.price.source, number)
 
 

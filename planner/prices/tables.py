@@ -98,11 +98,11 @@ OFFER_COLUMNS = (
         "sku__accelerator__link_gb_s_per_direction",
     ),
     OfferColumn(
-        "term", "Term", _price("term"), "term", shown=lambda row: row.price.get_term_display()
+        "term", "Term", _price("term"), "term", shown=lambda row: cells.TERMS.get(row.price.term)
     ),
     OfferColumn(
         "payment", "Payment", _price("payment"), "payment", by_default=False,
-        shown=lambda row: row.price.get_payment_display(),
+        shown=lambda row: cells.PAYMENTS.get(row.price.payment),
     ),
     _number(
         "usd_per_gpu_h", "$/GPU-h", attrgetter("usd_per_gpu_hour"), "per_gpu_hour", shown=cells.usd_per_gpu

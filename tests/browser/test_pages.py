@@ -19,10 +19,28 @@ def first_link(page, where: str, pattern: str) -> str:
     return page.locator(f"main a[href^='{pattern}']").first.get_attribute("href")
 
 
+def column_keys(page) -> list[str]:
+    page.goto("/prices/")
+    return [box.get_attribute("value") for box in page.locator("input[name=cols]").all()]
+
+
+def terms_of_first_offers(page) -> str:
+    """Tick three offers as a reader does, and return the address that the button leads to."""
+    page.goto("/prices/?sort=-usd_per_gpu_h")
+    for box in page.locator("input.pick").all()[:3]:
+        box.check()
+    page.get_by_role("button", name="Compare terms").click()
+    page.wait_for_url("**/prices/terms/**")
+    return page.url.partition("/prices")[1] + page.url.partition("/prices")[2]
+
+
 # by name; the last ones hold names and numbers that only the server knows
 PAGES = [
     "overview",
     "prices",
+    "prices, all columns",
+    "prices of a past date",
+    "terms of offers",
     "spot",
     "spot for paper",
     "GPUs",
@@ -60,6 +78,9 @@ def addresses(browser, site, planner_state, spot_prices) -> dict[str, str]:
     found = {
         "overview": "/",
         "prices": "/prices/",
+        "prices, all columns": f"/prices/?cols={'%2C'.join(column_keys(page))}",
+        "prices of a past date": "/prices/?as_of=2020-01-01",
+        "terms of offers": terms_of_first_offers(page),
         "spot": "/spot/?mtbf=9",
         "spot for paper": "/spot/?window=30d&view=print",
         "GPUs": "/gpus/",
