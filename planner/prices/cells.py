@@ -42,6 +42,18 @@ def foreign(text: str) -> SafeString | str:
     return format_html('<bdi class="nowrap">{}</bdi>', text)
 
 
+def region(row: OfferRow) -> SafeString | str:
+    """Return the region, and the zone where the price is of one alone."""
+    price = row.price
+    if not price.zone:
+        return foreign(price.region)
+    return format_html('{} <small class="muted">{}</small>', foreign(price.region), foreign(price.zone))
+
+
+def term(row: OfferRow) -> SafeString | str:
+    return foreign(TERMS.get(row.price.term, row.price.term))
+
+
 def gpu_name(price: Price) -> str:
     return price.sku.accelerator.name if price.sku.accelerator else price.sku.accelerator_name
 

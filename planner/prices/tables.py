@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import Any
 
 from django.db.models import F, FloatField, QuerySet
-from django.db.models.functions import Cast
+from django.db.models.functions import Cast, NullIf
 
 from costs.models import Price
 from costs.queries import prices
@@ -62,9 +62,9 @@ def _number(
     return OfferColumn(key, title, value, order, "number", **options)
 
 
-def _float(name: str) -> Cast:
-    # SQLite keeps 80.0 as the integer 80, and would divide it as one
-    return Cast(name, FloatField())
+def _float(name: str) -> NullIf:
+    """Return a field to divide by: SQLite keeps 80.0 as the integer 80, and PostgreSQL refuses a zero."""
+    return NullIf(Cast(name, FloatField()), 0.0)
 
 
 def _share(row: OfferRow) -> Any:
@@ -84,7 +84,7 @@ OFFER_COLUMNS = (
         "gpu", "GPU", lambda row: cells.gpu_name(row.price), "sku__accelerator__name", shown=cells.gpu
     ),
     _text("cloud", "Cloud", "sku.provider", "sku__provider"),
-    _text("region", "Region", "region", "region"),
+    OfferColumn("region", "Region", _price("region"), "region", shown=cells.region),
     _text("zone", "Zone", "zone", "zone", by_default=False),
     _text("sku", "SKU", "sku.name", "sku__name"),
     _number("gpus", "GPUs", _price("sku.gpu_count"), "sku__gpu_count"),
@@ -98,7 +98,7 @@ OFFER_COLUMNS = (
         "sku__accelerator__link_gb_s_per_direction",
     ),
     OfferColumn(
-        "term", "Term", _price("term"), "term", shown=lambda row: cells.TERMS.get(row.price.term)
+        "term", "Term", _price("term"), "term", shown=cells.term
     ),
     OfferColumn(
         "payment", "Payment", _price("payment"), "payment", by_default=False,

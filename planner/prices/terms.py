@@ -161,7 +161,7 @@ def _price(row: TermRow) -> str:
     key = row.quote.key
     words = "" if key.term == Term.SPOT else f", {row.term_words}"
     payment = f", {row.payment_words}" if key.payment else ""
-    place = f"{key.provider} {key.sku} {key.region}"
+    place = f"{key.provider} {key.sku} {key.region}".replace("-", "\u2011")  # do not break us-east-1
     return f"{usd_per_hour(row.quote.usd_per_gpu_hour)}/GPU-h: {place}{words}{payment}"
 
 
