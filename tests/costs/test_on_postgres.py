@@ -15,6 +15,8 @@ TESTS = (
     *("test_queries_fx.py", "test_quarantine.py", "test_price_history.py", "test_undo.py"),
     *("test_kills.py", "test_spot_tables.py", "test_queries_spot.py", "test_queries_quotas.py"),
     *("test_queries_runs.py", "test_queries_quarantine.py", "test_queries_spellings.py", "test_spellings.py"),
+    *("test_queries_offers.py", "test_queries_price_ages.py", "test_queries_price_changes.py"),
+    "test_queries_held_prices.py",
     *("test_queries_price_history.py", "test_queries_price_moves.py", "test_queries_gpu_facts.py"),
 )
 
