@@ -3,7 +3,7 @@
 from decimal import Decimal
 
 from .rules import JUMP
-from .standing import REGION, TERM, Book, Fact, amount, ratio, shown
+from .standing import REGION, Book, Fact, amount, ratio, shown, without_region
 from .verdict import Suspicion
 
 MOST_TIMES = Decimal(3)
@@ -30,13 +30,10 @@ def is_jump(price: Decimal, old: Decimal) -> bool:
 
 def paid_elsewhere(fact: Fact, book: Book) -> bool:
     """Return whether a fair part of the other regions pays about this price for the same thing already."""
-    key = fact.key
     elsewhere = [
-        before.price_per_hour
-        for other, before in book.before.items()
-        if before.price_per_hour is not None
-        and other[REGION] != key[REGION]
-        and (other[:REGION], other[TERM:]) == (key[:REGION], key[TERM:])
+        price
+        for other in book.regions[without_region(fact.key)]
+        if other[REGION] != fact.key[REGION] and (price := book.old(other)) is not None
     ]
     near = [price for price in elsewhere if not is_jump(amount(fact), price)]
     return len(near) >= FEW_REGIONS and len(near) * FAIR_PART >= len(elsewhere)

@@ -114,6 +114,11 @@ def family_of(key: Key) -> Family:
     return (key[PROVIDER], _DIGITS.sub("", key[SKU]), *key[NAME:COUNT], *key[REGION:])
 
 
+def without_region(key: Key) -> Key:
+    """Return what a price has in common with that of the same thing elsewhere."""
+    return (*key[:REGION], *key[TERM:])
+
+
 class Book:
     """Which prices there are, and which stand beside which."""
 
@@ -124,6 +129,7 @@ class Book:
         self._listed: set[Key] = set()
         self.offers: dict[Offer, list[Key]] = {}
         self.families: dict[Family, list[Key]] = {}
+        self.regions: dict[Key, list[Key]] = {}  # the same price in all regions, under its key without one
         self.counts: dict[tuple[str, str], set[str]] = {}  # GPU counts of a machine type that stand
         self.held: set[Key] = set()  # stated, and held back
         self.seen: dict[Key, Decimal] = {}  # held back because of a neighbour, where nothing stands
@@ -155,6 +161,7 @@ class Book:
             self._listed.add(key)
             self.offers.setdefault(offer_of(key), []).append(key)
             self.families.setdefault(family_of(key), []).append(key)
+            self.regions.setdefault(without_region(key), []).append(key)
 
     def reference(self, key: Key) -> Decimal | None:
         """Return the last price that stood, also where none stands at the moment; else the last one seen."""

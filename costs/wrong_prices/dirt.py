@@ -21,6 +21,7 @@ from .payloads import price_of
 from .terms import TERMS, WINDOWS_USD_PER_VCPU_HOUR
 
 Machines = Mapping[tuple[str, str], MachineFacts]
+Seen = tuple[int, datetime, Decimal | None]  # place, moment and price of an observation
 MANY_REGIONS = 8
 SOON, WITHIN_A_MONTH = timedelta(days=3), timedelta(days=31)
 FAR = 3  # times
@@ -94,32 +95,30 @@ def _offer(fact: Payload) -> tuple[str, ...]:
 
 
 def _excursions(facts: Sequence[Payload], observed: Sequence[int], machines: Machines) -> set[int]:
+    """Return the observations at which a price had left its level, to which it came back."""
+    seen = [(at, moment_of(facts[at]), price_of(facts[at])) for at in observed]
+    machine = machines.get((facts[observed[0]]["provider"], facts[observed[0]]["sku"]))
+    vcpus = Decimal(facts[observed[0]]["vcpus"] or (machine and machine.vcpus) or 0)
     found: set[int] = set()
-    for place, at in enumerate(observed[1:], 1):
-        if observed[place - 1] in found:
-            stood = next(each for each in reversed(observed[:place]) if each not in found)
+    level = seen[0][2]
+    for place, (at, _, price) in enumerate(seen[1:], 1):
+        if price == level or level is None or not _is_left(seen[place:], level, vcpus):
+            level = price
         else:
-            stood = observed[place - 1]
-        for later in observed[place + 1 :]:
-            away = moment_of(facts[later]) - moment_of(facts[at])
-            if away > WITHIN_A_MONTH:
-                break
-            if _left(facts[stood], facts[at], facts[later], away, machines):
-                found.add(at)
-                break
+            found.add(at)
     return found
 
 
-def _left(stood: Payload, fact: Payload, later: Payload, away: timedelta, machines: Machines) -> bool:
-    """Return whether a price left its level and was back later."""
-    level, price, back = price_of(stood), price_of(fact), price_of(later)
-    if level is None or back is None:
-        return False
-    if price is None:
-        return level == back and away <= SOON
-    if _is_far(price, level):
-        return not _is_far(level, back)
-    machine = machines.get((fact["provider"], fact["sku"]))
-    vcpus = Decimal(fact["vcpus"] or (machine and machine.vcpus) or 0)
+def _is_left(seen: Sequence[Seen], level: Decimal, vcpus: Decimal) -> bool:
+    """Return whether the first of some observations had left a level, and a later one is back soon enough."""
+    _, moment, price = seen[0]
+    is_far = price is not None and _is_far(price, level)
     fee = vcpus * WINDOWS_USD_PER_VCPU_HOUR
-    return level == back and away <= SOON and 0 < LEAST_OF_FEE * fee <= price - level <= MOST_OF_FEE * fee
+    if price is not None and not is_far and not 0 < LEAST_OF_FEE * fee <= price - level <= MOST_OF_FEE * fee:
+        return False
+    for _, later, back in seen[1:]:
+        if later - moment > (WITHIN_A_MONTH if is_far else SOON):
+            return False
+        if back is not None and (not _is_far(level, back) if is_far else back == level):
+            return True
+    return False

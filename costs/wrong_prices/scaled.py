@@ -72,19 +72,16 @@ def one_region_times_10(catalogue: Catalogue, rng: Random, ref: Reference) -> Wr
 def bid_floor(catalogue: Catalogue, rng: Random, ref: Reference) -> Wrong | None:
     """Take the lowest bid that is allowed for the price: a cent an hour."""
     facts = catalogue.facts
+    has_spot = any(fact["term"] == "spot" and fact["price_per_hour"] for fact in facts)
     among = [
         at
         for at in priced(catalogue)
-        if (facts[at]["term"] == "spot" or not _has_spot(catalogue))
+        if (facts[at]["term"] == "spot" or not has_spot)
         and (price_of(facts[at]) or 0) > PLAUSIBLE * BID_FLOOR_USD_PER_HOUR
     ]
     if not among:
         return None
     return with_prices(catalogue, dict.fromkeys(draw(catalogue, rng, among), BID_FLOOR_USD_PER_HOUR))
-
-
-def _has_spot(catalogue: Catalogue) -> bool:
-    return any(fact["term"] == "spot" and fact["price_per_hour"] for fact in catalogue.facts)
 
 
 def host_without_gpu(catalogue: Catalogue, rng: Random, ref: Reference) -> Wrong | None:
