@@ -13,7 +13,7 @@ from costs.models import Price
 from .price_ages import is_stale
 from .prices import in_dollars
 
-CHEAPEST_PER_TERM = 100
+CHEAPEST_PER_TERM = 60
 
 
 @dataclass(frozen=True)

@@ -93,7 +93,10 @@ def prices_on(page: "Page[int]", offers: QuerySet[Price], sort: str) -> list[Pri
     """Return the prices of a page: sorted by their keys alone, and only then read."""
     if not page.paginator.count:
         return []
-    keys = tables.in_order(offers, sort).values("pk")[page.start_index() - 1 : page.end_index()]
+    start, stop, count = page.start_index() - 1, page.end_index(), page.paginator.count
+    ordered = tables.in_order(offers, sort).values("pk")
+    # what lies nearer to the end is counted from there: the database sorts no more than it must pass over
+    keys = ordered.reverse()[count - stop : count - start] if start > count / 2 else ordered[start:stop]
     return list(tables.in_order(offers.filter(pk__in=keys), sort))
 
 
