@@ -13,11 +13,11 @@ from itertools import groupby
 from costs.gate import Known
 from costs.rowtext import Payload
 
-from .licence import fee_of
+from .licence import fee_of, is_fee
 from .moves import is_jump
 from .rules import BY_NEIGHBOURS, JUMP, LICENCE
 from .scope import changes
-from .standing import Book, Context, Fact, Machines, amount, ratio, read_facts, shown
+from .standing import TERM, Book, Context, Fact, Machines, amount, ratio, read_facts, shown
 from .verdict import Before, Key, ScopeBefore, Suspicion, Verdict
 
 SOON = timedelta(days=3)  # a price that comes back so soon never really went
@@ -131,26 +131,45 @@ def _stays(observed: Sequence[Fact], at: int) -> bool:
 
 
 def _excursions(observed: Sequence[Fact], context: Context) -> dict[int, Suspicion]:
-    """Suspect what went up by about a licence and soon came back to the very price before."""
+    """Suspect what went up by about a licence and soon came back to the very price before.
+
+    And what came down by just the licence: it may have gone up together with a real rise.
+    """
     found: dict[int, Suspicion] = {}
     stood: Fact | None = None
     for at, fact in enumerate(observed):
         fee = fee_of(fact, context)
-        if stood is None or fee is None or not _is_up(fact, stood, fee):
+        why = None if fee is None else _down(observed, at, fee) or _up_and_back(observed, at, stood, fee)
+        if why is None:
             stood = fact
-            continue
-        back = _return(observed, at, stood)
-        if back is None:
-            stood = fact
-            continue
-        found[fact.at] = Suspicion(
-            LICENCE,
-            "price_per_hour",
-            shown(amount(fact)),
-            f"up from {shown(amount(stood))} by about the {shown(fee)} of a Windows licence, "
-            f"and back at {back.moment[:16]}",
-        )
+        else:
+            found[fact.at] = Suspicion(LICENCE, "price_per_hour", shown(amount(fact)), why)
     return found
+
+
+def _down(observed: Sequence[Fact], at: int, fee: Decimal) -> str | None:
+    """Return how a price by the hour came down by a licence, None where it did not."""
+    here = observed[at]
+    later = next((fact for fact in observed[at + 1 :] if fact.price != here.price), None)
+    if here.key[TERM] != "on_demand" or later is None or not is_fee(amount(here) - amount(later), fee):
+        return None
+    return (
+        f"{shown(amount(here))}, and down by just the {shown(fee)} of a Windows licence to "
+        f"{shown(amount(later))} at {later.moment[:16]}"
+    )
+
+
+def _up_and_back(observed: Sequence[Fact], at: int, stood: Fact | None, fee: Decimal) -> str | None:
+    """Return how a price went up by about a licence and came back, None where it did not."""
+    if stood is None or not _is_up(observed[at], stood, fee):
+        return None
+    back = _return(observed, at, stood)
+    if back is None:
+        return None
+    return (
+        f"up from {shown(amount(stood))} by about the {shown(fee)} of a Windows licence, "
+        f"and back at {back.moment[:16]}"
+    )
 
 
 def _is_up(fact: Fact, stood: Fact, fee: Decimal) -> bool:

@@ -53,6 +53,11 @@ def fee_of(fact: Fact, context: Context) -> Decimal | None:
     return per_vcpu * vcpus
 
 
+def is_fee(difference: Decimal, fee: Decimal) -> bool:
+    """Return whether two prices by the hour are just a licence apart."""
+    return abs(difference - fee) <= max(ROUNDING_USD, fee * NEAR_FEE)
+
+
 def _rose(fact: Fact, book: Book) -> bool:
     old = book.reference(fact.key)
     return old is not None and fact.price is not None and fact.price > old
@@ -62,7 +67,7 @@ def _by_hour(fact: Fact, book: Book, fee: Decimal) -> Suspicion | None:
     old = book.reference(fact.key)
     if fact.key[TERM] != "on_demand" or fact.price is None or old is None:
         return None
-    if abs(fact.price - old - fee) > max(ROUNDING_USD, fee * NEAR_FEE):
+    if not is_fee(fact.price - old, fee):
         return None
     return _suspicion(fact, old, f"{shown(fee)} more is what Windows costs on this machine")
 

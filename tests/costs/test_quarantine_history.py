@@ -86,6 +86,13 @@ def test_a_price_that_goes_up_by_a_licence_and_comes_back_was_windows(windows: s
     assert rules(judged_history(facts)) == {1: "linux_windows_flapping"}, why
 
 
+def test_a_price_that_comes_down_by_just_a_licence_was_windows_whatever_it_came_from() -> None:
+    # first seen as Windows; and up by a licence on the day of a real rise from 3.673 to 4.1
+    assert rules(judged_history(days("4.777", "3.673", "3.673", **AZURE))) == {0: "linux_windows_flapping"}
+    prices = ("3.673", "5.204", "4.1", "4.1")
+    assert rules(judged_history(days(*prices, **AZURE))) == {1: "linux_windows_flapping"}
+
+
 def test_a_rise_that_stays_is_a_rise() -> None:
     assert rules(judged_history(days("3.673", "4.1", "4.1", "4.1", **AZURE))) == {}
 
