@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from planner.core.calendar import FloatArray, Horizon, add_months, hours_between
-from planner.core.demand import Slots
 from planner.core.lines import RESIDUAL, Balance, Line, LineMaker
 from planner.core.plan import Reserved
+from planner.core.slots import Slots
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from planner.core.calendar import FloatArray, IntArray
-from planner.core.demand import Slots, gpus_wanted, window_starts
 from planner.core.plan import SupplyKind, Workload
+from planner.core.slots import Slots, gpus_wanted, window_starts
 
 KIND_RANK: dict[SupplyKind, int] = {"reserved": 0, "owned": 1, "spot": 2, "on_demand": 3}
 PAID_FOR: tuple[SupplyKind, ...] = ("reserved", "owned")

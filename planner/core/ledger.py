@@ -7,7 +7,6 @@ import numpy as np
 
 from planner.core.calendar import FloatArray, Horizon
 from planner.core.committed import Term, commitment_of, term_of
-from planner.core.demand import Slots, build_slots
 from planner.core.dispatch import Dispatch, Source, dispatch
 from planner.core.lines import Balance, Line, LineMaker
 from planner.core.metered import price_path, quota_in_whole_instances
@@ -22,6 +21,7 @@ from planner.core.owned import (
 )
 from planner.core.owned_capital import capital_of
 from planner.core.plan import OnDemand, Owned, Plan, Reserved, Spot, Supply
+from planner.core.slots import Slots, build_slots
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import pytest
 
 import planner.core
 
-MODULES = [module.name for module in pkgutil.iter_modules(planner.core.__path__, "planner.core.")]
+MODULES = [module.name for module in pkgutil.walk_packages(planner.core.__path__, "planner.core.")]
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.core.commit_size import (
+from planner.core.commitments.level import (
     best_level,
     break_even_utilization,
     break_even_utilization_with_decline,

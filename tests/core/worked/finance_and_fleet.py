@@ -1,22 +1,7 @@
-"""The worked examples this core answers: inputs and expected numbers, with their source.
+"""Money over time, servers and their failures."""
 
-Expected numbers come from the named source, or are worked out from the inputs by hand; none is read
-off the code.
-"""
-
-from typing import Any, NamedTuple
-
-
-class Example(NamedTuple):
-    """One example. `tolerance` is relative or absolute, as `kind` says."""
-
-    id: str
-    source: str
-    inputs: dict[str, Any]
-    expected: dict[str, Any]
-    kind: str
-    tolerance: float
-
+from planner.core import break_even, fleet, metered, metrics, money, units
+from tests.core.worked.example import Example, Values
 
 EXAMPLES = [
     Example(
@@ -203,174 +188,152 @@ EXAMPLES = [
         kind="relative",
         tolerance=1e-06,
     ),
-    Example(
-        id="CM-01",
-        source='FOCUS specification, appendix "Commitment discount scenarios"',
-        inputs={"upfront": 4380.0, "recurring_per_hour": 0.5, "hours": 8760},
-        expected={"effective_hourly": 1.0, "total_commitment": 8760.0},
-        kind="absolute",
-        tolerance=1e-09,
-    ),
-    Example(
-        id="CM-02",
-        source="Constructed",
-        inputs={
-            "demand_gpus_by_hour": [2, 3, 3, 4, 4, 5, 6, 8, 8, 10],
-            "on_demand_per_gpu_hour": 4.0,
-            "committed_per_gpu_hour": 2.6,
-        },
-        expected={
-            "break_even_utilization": 0.65,
-            "optimal_gpus": 4,
-            "optimal_cost": 172.0,
-            "cost_by_level": {
-                "0": 212.0,
-                "1": 198.0,
-                "2": 184.0,
-                "3": 174.0,
-                "4": 172.0,
-                "5": 178.0,
-                "6": 188.0,
-                "7": 202.0,
-                "8": 216.0,
-                "9": 238.0,
-                "10": 260.0,
-            },
-            "utilization_at_optimum": 0.9,
-            "coverage_at_optimum": 0.6792452830188679,
-            "saving_vs_on_demand": 40.0,
-        },
-        kind="relative",
-        tolerance=1e-09,
-    ),
-    Example(
-        id="CM-03",
-        source="NewsvendorModel.jl documentation",
-        inputs={
-            "unit_cost": 5,
-            "unit_price": 7,
-            "demand_normal_mean": 50,
-            "demand_normal_sd": 20,
-            "demand_floor": 0,
-        },
-        expected={
-            "critical_fractile": 0.285714,
-            "continuous_optimum": 38.681,
-            "integer_optimum": 39,
-            "expected_sales": 35.38,
-            "expected_leftover": 3.62,
-            "expected_lost_sales": 14.656,
-            "expected_profit": 52.69,
-        },
-        kind="absolute",
-        tolerance=0.006,
-    ),
-    Example(
-        id="CM-04",
-        source='PyPSA documentation, example "Screening curves"',
-        inputs={
-            "load_duration": "1000 - 1000 z, z in [0,1]",
-            "options": [
-                {"name": "coal", "fixed": 15, "variable": 2},
-                {"name": "gas", "fixed": 10, "variable": 12},
-                {"name": "shed", "fixed": 0, "variable": 1012},
-            ],
-        },
-        expected={
-            "crossing_gas_coal": 0.5,
-            "crossing_shed_gas": 0.01,
-            "capacity": {"coal": 500, "gas": 490, "shed": 10},
-        },
-        kind="relative",
-        tolerance=0.001,
-    ),
-    Example(
-        id="CM-06",
-        source="Constructed",
-        inputs={
-            "committed_fraction_of_todays_on_demand": 0.55,
-            "term_years": 3,
-            "continuous_price_decline_per_year": 0.25,
-        },
-        expected={"naive_break_even_utilization": 0.55, "break_even_utilization": 0.7817927},
-        kind="relative",
-        tolerance=1e-06,
-    ),
-    Example(
-        id="PRICE-01",
-        source="Public analysis of 2024 H100 list prices",
-        inputs={"one_year": 7.2, "three_year": 5.4},
-        expected={
-            "average_years_2_and_3": 4.5,
-            "constant_ratio": 0.724745,
-            "path": [7.2, 5.2182, 3.7818],
-            "implied_decline_per_year": 0.275255,
-        },
-        kind="relative",
-        tolerance=0.001,
-    ),
-    Example(
-        id="PRICE-02",
-        source="Epoch AI 2022, Trends in GPU price-performance: 2x in 2.46 / 2.07 years",
-        inputs={"doubling_years": [2.46, 2.07]},
-        expected={"ten_x_years": [8.17, 6.88], "annual_improvement": [0.3255, 0.3977]},
-        kind="relative",
-        tolerance=0.005,
-    ),
-    Example(
-        id="PRICE-04",
-        source="davidsj.com compute-value calculator",
-        inputs={"halving_months": 18, "annual_rate": 0.06, "years_ahead": 1},
-        expected={"relative_value": 0.5943},
-        kind="absolute",
-        tolerance=0.0001,
-    ),
-    Example(
-        id="PRICE-06",
-        source="Constructed",
-        inputs={
-            "gpus": 8,
-            "capex_at_time_0": 280000,
-            "opex_per_month": 3500,
-            "lead_months": 3,
-            "rent_per_gpu_hour_month_1": 3.0,
-            "utilization": 0.85,
-            "hours_per_month": 730,
-            "annual_rate_effective": 0.1,
-            "monthly_price_decline": [0, 0.005, 0.01, 0.015, 0.02],
-            "horizon_months": 84,
-        },
-        expected={
-            "break_even_month": [32, 36, 42, 57, None],
-            "naive_month_full_utilization_no_lead_no_decline_no_discount": 20,
-        },
-        kind="absolute",
-        tolerance=0,
-    ),
-    Example(
-        id="MET-01",
-        source="Constructed",
-        inputs={
-            "gpus": 64,
-            "hours": 720,
-            "availability": 0.97,
-            "allocated_share_of_available": 0.8,
-            "active_share_of_allocated": 0.75,
-            "useful_share_of_active": 0.9,
-            "cost": 98000,
-        },
-        expected={
-            "installed": 46080.0,
-            "available": 44697.6,
-            "allocated": 35758.08,
-            "active": 26818.56,
-            "useful": 24136.704,
-            "usd_per_allocated": 2.740639,
-            "usd_per_active": 3.654186,
-            "usd_per_useful": 4.060206,
-            "idle_cost_not_allocated": 21952.0,
-        },
-        kind="relative",
-        tolerance=1e-06,
-    ),
 ]
+
+
+def annuity_factors(given: Values) -> Values:
+    return {"factors": [money.annuity_factor(c["annual_rate"], c["years"]) for c in given["cases"]]}
+
+
+def level_payment(given: Values) -> Values:
+    rate = money.nominal_monthly_rate(given["nominal_annual_rate"])
+    return {"payment_per_month": money.level_payment(given["principal"], rate, given["months"])}
+
+
+def two_conventions(given: Values) -> Values:
+    flows, rate = given["cash_flows"], given["annual_rate"]
+    return {
+        "npv_first_flow_at_end_of_period_1": money.npv_end_of_period(flows, rate),
+        "npv_first_flow_at_time_0": money.npv_from_now(flows, rate),
+    }
+
+
+def npv_from_now(given: Values) -> Values:
+    return {"npv": money.npv_from_now(given["cash_flows_t0_first"], given["annual_rate"])}
+
+
+def warehouse(given: Values) -> Values:
+    rate = money.nominal_monthly_rate(given["annual_cost_of_money"])
+    months = given["amortization_months"]
+    share = given["share_of_facility_that_is_power_and_cooling"]
+    facility = money.level_payment(given["facility_capex"], rate, months["facility"])
+    it_kw = given["critical_load_w"] / units.WATTS_PER_KW * given["average_power_utilization"]
+    kwh = units.facility_kwh(it_kw, given["hours_per_month"], given["pue"])
+    parts = {
+        "servers": money.level_payment(given["server_capex"], rate, months["server"]),
+        "network": money.level_payment(given["network_capex"], rate, months["network"]),
+        "power_and_cooling_infrastructure": facility * share,
+        "other_infrastructure": facility * (1.0 - share),
+        "power": kwh * given["usd_per_kwh"],
+    }
+    return {**parts, "total": sum(parts.values()) + given["people_per_month"]}
+
+
+def training_energy(given: Values) -> Values:
+    it_kwh = units.gpu_energy_kwh(given["gpu_hours"], given["watts_per_gpu"])
+    kwh = units.gpu_energy_kwh(given["gpu_hours"], given["watts_per_gpu"], given["pue"])
+    grams = given["g_co2e_per_kwh"]
+    return {
+        "it_energy_kwh": it_kwh,
+        "facility_energy_kwh": kwh,
+        "t_co2e_without_pue": units.emitted_tonnes(it_kwh, grams),
+        "t_co2e_with_pue": units.emitted_tonnes(kwh, grams),
+    }
+
+
+def hours_to_break_even(given: Values) -> Values:
+    hours = break_even.break_even_hours(
+        given["capex"], given["cloud_per_hour"], given["onprem_opex_per_hour"]
+    )
+    month = given["hours_per_month_used_by_source"]
+    return {
+        "break_even_hours": hours,
+        "break_even_months": break_even.break_even_months(hours, hours_per_month=month),
+    }
+
+
+def cloud_cost(given: Values) -> Values:
+    usd = metered.usd_for_gpu_hours(
+        given["gpu_hours"], given["usd_per_instance_hour"], given["gpus_per_instance"]
+    )
+    return {"usd": usd}
+
+
+def interruptions(given: Values) -> Values:
+    nodes, days = given["gpus"] / given["gpus_per_node"], given["days"]
+    unexpected = given["interruptions_unexpected"]
+    return {
+        "mtbf_hours_unexpected": fleet.mtbf_hours(days, unexpected),
+        "mtbf_hours_all": fleet.mtbf_hours(days, given["interruptions_all"]),
+        "unexpected_per_day": unexpected / days,
+        "per_1000_node_days": 1000 * fleet.failures_per_node_day(unexpected, nodes, days),
+        "share_hbm3_percent": 100 * given["hbm3"] / unexpected,
+        "share_faulty_gpu_percent": 100 * given["faulty_gpu"] / unexpected,
+    }
+
+
+def job_mttf(given: Values) -> Values:
+    nodes = given["gpus"] / given["gpus_per_node"]
+    return {"mttf_hours": fleet.job_mttf_hours(nodes, given["failures_per_node_day"])}
+
+
+def spares(given: Values) -> Values:
+    mean = given["failures_per_day"] * given["days_to_replace"]
+    return {
+        "mean_in_repair": mean,
+        "spares": fleet.spares_needed(
+            given["failures_per_day"], given["days_to_replace"], given["service_level"]
+        ),
+        "prob_no_shortage_with_12": fleet.probability_no_shortage(12, mean),
+        "prob_no_shortage_with_11": fleet.probability_no_shortage(11, mean),
+    }
+
+
+def equivalent_annual_cost(given: Values) -> Values:
+    capex, residual = given["capex"], given["residual"]
+    rate, years = given["annual_rate"], given["years"]
+    present = capex - residual * (1.0 + rate) ** -years
+    return {
+        "eac_form_a": money.equivalent_annual_cost(capex, residual, rate, years),
+        "eac_form_b": present * money.annuity_factor(rate, years),
+    }
+
+
+def owned_unit_cost(given: Values) -> Values:
+    capex = given["capex_server"] + given["capex_network_storage_rack_install"]
+    kw = units.average_kw(given["idle_kw"], given["max_kw"], given["load_utilization"])
+    cost = metrics.AnnualCost(
+        capital=money.equivalent_annual_cost(capex, given["residual"], given["wacc"], given["life_years"]),
+        energy=units.facility_kwh(kw, given["hours_per_year"], given["pue"]) * given["usd_per_kwh"],
+        maintenance=given["capex_server"] * given["maintenance_share_of_server_capex_per_year"],
+        staff=given["loaded_staff_cost_per_year"] / given["servers_per_staff"],
+    )
+    return {
+        "capital_per_year": cost.capital,
+        "average_kw": kw,
+        "energy_per_year": cost.energy,
+        "maintenance_per_year": cost.maintenance,
+        "staff_per_year": cost.staff,
+        "total_per_year": cost.total,
+        "usd_per_installed_gpu_hour": cost.usd_per_gpu_hour(given["gpus"]),
+        "usd_per_used_gpu_hour": cost.usd_per_gpu_hour(
+            given["gpus"], given["availability"] * given["load_utilization"]
+        ),
+    }
+
+
+ANSWERS = {
+    "FIN-01": annuity_factors,
+    "FIN-02": level_payment,
+    "FIN-04": two_conventions,
+    "FIN-05": npv_from_now,
+    "TCO-01": warehouse,
+    "TCO-03": training_energy,
+    "TCO-05": hours_to_break_even,
+    "TCO-07": cloud_cost,
+    "TCO-08": interruptions,
+    "TCO-09": job_mttf,
+    "TCO-11": spares,
+    "TCO-13": equivalent_annual_cost,
+    "TCO-14": owned_unit_cost,
+}

@@ -1,0 +1,1 @@
+"""How much to commit, for how long, and what a commitment is worth."""
