@@ -203,8 +203,8 @@ def level_payment(given: Values) -> Values:
 def two_conventions(given: Values) -> Values:
     flows, rate = given["cash_flows"], given["annual_rate"]
     return {
-        "npv_first_flow_at_end_of_period_1": money.npv_end_of_period(flows, rate),
-        "npv_first_flow_at_time_0": money.npv_from_now(flows, rate),
+        "npv_first_flow_at_end_of_period_1": money.present_value(flows, rate, "end_of_period").usd,
+        "npv_first_flow_at_time_0": money.present_value(flows, rate).usd,
     }
 
 
