@@ -23,7 +23,6 @@ from planner.core.ranges import (
     require,
     require_one_of,
     takes,
-    with_unknown,
 )
 from planner.core.units import DAYS_PER_YEAR, MONTHS_PER_YEAR
 
@@ -38,9 +37,9 @@ NPV_LABELS: Mapping[NpvTiming, str] = {
 }
 MONTHS = Range(1, 12_000, whole=True)
 PERIODS = COUNT_FROM_1
-FLOW = with_unknown(ANY)
+MOST_TOTAL = 1e21  # sums of what a plan may hold: many servers at the dearest price over decades
+FLOW = Range(-MOST_TOTAL, MOST_TOTAL, unknown=True)
 MAYBE_FLOW = optional(FLOW)
-MAYBE_AMOUNT = with_unknown(AT_LEAST_0)
 
 
 @takes(rate_per_year=RATE)
