@@ -1,4 +1,8 @@
-"""Months, hours and hour-of-week counts. Every month has its real UTC hours: 672 to 744."""
+"""Months, hours and hour-of-week counts.
+
+A month has its real UTC hours, 672 to 744, unless the caller asks for a flat calendar (730 in published
+examples).
+"""
 
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -44,19 +48,26 @@ def _first_days(start: date, months: int) -> tuple[date, ...]:
 
 
 @lru_cache(maxsize=256)
-def _month_starts(start: date, months: int) -> IntArray:
-    days = [*_first_days(start, months), add_months(start, months)]
-    hours = np.array([hours_between(start, day) for day in days], dtype=np.int64)
+def _month_starts(start: date, months: int, hours_per_month: int | None) -> IntArray:
+    if hours_per_month is None:
+        days = [*_first_days(start, months), add_months(start, months)]
+        hours = np.array([hours_between(start, day) for day in days], dtype=np.int64)
+    else:
+        hours = np.arange(months + 1, dtype=np.int64) * hours_per_month
     hours.flags.writeable = False  # shared by every horizon of this start
     return hours
 
 
 @dataclass(frozen=True)
 class Horizon:
-    """The months of a plan. Month index 0 is the first; an index may lie outside the horizon."""
+    """The months of a plan. Month index 0 is the first; an index may lie outside the horizon.
+
+    `hours_per_month` None is the real calendar; 730 the flat one, in which a day is a thirtieth or so.
+    """
 
     start: date
     months: int
+    hours_per_month: int | None = None
 
     @property
     def end(self) -> date:
@@ -69,11 +80,19 @@ class Horizon:
 
     def month_starts(self) -> IntArray:
         """Return the hour, counted from the start, at which each month begins, and the end of the last."""
-        return _month_starts(self.start, self.months)
+        return _month_starts(self.start, self.months, self.hours_per_month)
 
     def hours(self) -> FloatArray:
-        """Return the real hours of every month."""
+        """Return the hours of every month."""
         return np.diff(self.month_starts()).astype(np.float64)
+
+    def hour_at(self, day: date) -> int:
+        """Return the hour, counted from the start, at 00:00 of a day; it may lie outside the horizon."""
+        if self.hours_per_month is None:
+            return hours_between(self.start, day)
+        first = day.replace(day=1)
+        share = (day - first).days / (add_months(first, 1) - first).days
+        return self.index_of(day) * self.hours_per_month + round(share * self.hours_per_month)
 
     def index_of(self, day: date) -> int:
         """Return the index of the month that contains a day: where a payment falls."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from planner.core.calendar import FloatArray, Horizon, add_months, hours_between
+from planner.core.calendar import FloatArray, Horizon, add_months
 from planner.core.lines import RESIDUAL, Balance, Line, LineMaker
 from planner.core.plan import Reserved
 from planner.core.slots import Slots
@@ -43,7 +43,7 @@ class Term:
 def term_of(reserved: Reserved, horizon: Horizon) -> Term:
     """Return the hours of the term, from the start's 00:00 UTC."""
     end = add_months(reserved.start, reserved.term_months)
-    return Term(hours_between(horizon.start, reserved.start), hours_between(horizon.start, end))
+    return Term(horizon.hour_at(reserved.start), horizon.hour_at(end))
 
 
 def recurring_usd_per_gpu_hour(reserved: Reserved) -> float:
@@ -99,7 +99,7 @@ def commitment_of(
     upfront = upfront_usd(reserved)
     recurring = reserved.gpus * recurring_usd_per_gpu_hour(reserved)
     is_first = month == horizon.index_of(reserved.start)
-    prepaid = _prepaid_usd(upfront, term, horizon)
+    prepaid = prepaid_usd(upfront, term, horizon)
     salvage = reserved.salvage_share * prepaid[1:]
     cost = upfront / term.hours * hours + recurring * hours
     committed = reserved.gpus * hours
@@ -124,7 +124,7 @@ def commitment_of(
     )
 
 
-def _prepaid_usd(upfront: float, term: Term, horizon: Horizon) -> FloatArray:
+def prepaid_usd(upfront: float, term: Term, horizon: Horizon) -> FloatArray:
     """Return the part of the upfront payment not yet used: before the plan, then at each month's end."""
     starts = horizon.month_starts()
     # Paid in the month of the start, so held from that month's end on, never at its begin.

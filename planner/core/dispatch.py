@@ -2,21 +2,29 @@
 
 Order of demand: inference, then training by deferral limit, shortest first; at equal limits work that
 cannot run on spot goes first, then the order of the plan. Order of supply: rising marginal cost per
-useful GPU-hour, ties as reserved, owned, spot, on demand, then the order of the plan. Deferrable work
-first takes capacity that is already paid for (reserved, owned), then the rest in that order.
+useful GPU-hour, ties as reserved, what a savings plan has paid for, owned, spot, on demand, then the order
+of the plan. Deferrable work first takes capacity that is already paid for, then the rest in that order.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from planner.core.calendar import FloatArray, IntArray
 from planner.core.plan import SupplyKind, Workload
-from planner.core.slots import Slots, gpus_wanted, window_starts
+from planner.core.slots import Demand, Slots, window_starts
 
-KIND_RANK: dict[SupplyKind, int] = {"reserved": 0, "owned": 1, "spot": 2, "on_demand": 3}
-PAID_FOR: tuple[SupplyKind, ...] = ("reserved", "owned")
+KIND_RANK: dict[SupplyKind, int] = {
+    "reserved": 0,
+    "block": 0,
+    "contract": 0,
+    "savings_plan": 1,
+    "owned": 2,
+    "spot": 3,
+    "on_demand": 4,
+}
+PAID_FOR: tuple[SupplyKind, ...] = ("reserved", "block", "contract", "savings_plan", "owned")
 # A remainder this small against the demand is the rounding of float sums, not work left undone.
 NEGLIGIBLE_SHARE = 1e-12
 # An unlimited supply gets room for a thousand peaks: never binding, and deferred work spreads evenly.
@@ -25,149 +33,230 @@ ROOM_OF_UNLIMITED = 1000.0
 
 @dataclass(frozen=True)
 class Source:
-    """One supply as the dispatch sees it.
+    """One way to take GPUs: a supply, or the part of an on-demand supply that a savings plan has paid for.
 
-    `gpus` is its capacity per slot in paid GPUs (None: unlimited), `work_factor` the useful hours of
-    one paid GPU-hour, `marginal_usd` its cost per useful GPU-hour by month (NaN: unknown).
+    `supply` is the row of the supply whose GPUs it takes, `usd_per_paid_gpu_hour` its marginal cost by month
+    (NaN: unknown). `pool` is the row of the money that pays for it, spent at `usd_per_gpu_hour_of_pool`.
     """
 
     kind: SupplyKind
-    gpus: FloatArray | None
-    work_factor: float
-    marginal_usd: FloatArray
+    supply: int
+    usd_per_paid_gpu_hour: FloatArray
+    pool: int | None = None
+    usd_per_gpu_hour_of_pool: float = 0.0
+
+
+@dataclass(frozen=True)
+class Market:
+    """All that can be taken. `gpus` by (supply, slot) are paid GPUs, infinite where no limit is known.
+
+    `pools` by (pool, slot) is money per hour; `useful_per_paid` is by (workload, supply, month),
+    `usd_data` by (workload, supply).
+    """
+
+    sources: Sequence[Source]
+    gpus: FloatArray
+    pools: FloatArray
+    useful_per_paid: FloatArray
+    usd_data: FloatArray
 
 
 @dataclass(frozen=True)
 class Dispatch:
-    """What was served: by (supply, month), but `paid_gpus` by (supply, slot) and the last two by
-    (workload, month)."""
+    """What was served. By (supply, month) where not said otherwise; unmet and demand by (workload, month)."""
 
     useful_hours: FloatArray
     paid_hours: FloatArray
-    paid_gpus: FloatArray
+    paid_gpus: FloatArray  # (supply, slot)
     peak_paid_gpus: FloatArray
     unmet_hours: FloatArray
     demand_hours: FloatArray
+    useful_by_class: FloatArray  # (workload, supply, month)
+    paid_by_class: FloatArray  # (workload, supply, month)
+    unmet_peak_gpus: FloatArray  # (workload, month): at the worst hour, or the mean of the worst window
+    carried_hours: FloatArray  # (workload, month): put off into the next month by a given dispatch
 
 
 class _Room:
-    """Capacity not yet taken and capacity in use, by (supply, slot) in useful GPUs."""
+    """Capacity and committed money not yet taken, and what was taken, in paid GPUs by (supply, slot)."""
 
-    def __init__(self, capacity: FloatArray) -> None:
-        self.left = capacity.copy()
-        self.used = np.zeros_like(capacity)
+    def __init__(self, market: Market, most: float) -> None:
+        self.left = np.minimum(market.gpus, most)
+        self.money = market.pools.copy()
+        self.used = np.zeros_like(self.left)
 
-    def take(self, row: int, gpus: FloatArray) -> None:
-        """Move GPUs of one supply from left to used."""
-        self.left[row] -= gpus
-        self.used[row] += gpus
+    def free(self, source: Source, span: slice | IntArray) -> FloatArray:
+        """Return the paid GPUs a source still has in some slots."""
+        left = self.left[source.supply, span]
+        if source.pool is None:
+            return left
+        return np.minimum(left, self.money[source.pool, span] / source.usd_per_gpu_hour_of_pool)
+
+    def take(self, source: Source, span: slice | IntArray, gpus: FloatArray) -> None:
+        """Move paid GPUs of one source from left to used."""
+        self.left[source.supply, span] -= gpus
+        self.used[source.supply, span] += gpus
+        if source.pool is not None:
+            # rounding must not leave a debt
+            money = self.money[source.pool, span] - gpus * source.usd_per_gpu_hour_of_pool
+            self.money[source.pool, span] = np.maximum(money, 0.0)
+
+
+class _Tally:
+    """What is served and what is not, by class, as the walk goes on."""
+
+    def __init__(self, demand: Demand, market: Market, months: int) -> None:
+        workloads, supplies = market.usd_data.shape
+        self.demand = demand
+        self.months = months
+        self.useful = np.zeros((workloads, supplies, months))
+        self.paid = np.zeros((workloads, supplies, months))
+        self.unmet = np.zeros((workloads, months))
+        self.unmet_peak = np.zeros((workloads, months))
+
+    def by_month(self, month: IntArray, hours: FloatArray) -> FloatArray:
+        """Return sums by month."""
+        return np.bincount(month, weights=hours, minlength=self.months).astype(np.float64)
 
 
 def dispatch(
-    slots: Slots, hours_of_month: FloatArray, workloads: Sequence[Workload], sources: Sequence[Source]
+    demand: Demand, hours_of_month: FloatArray, workloads: Sequence[Workload], market: Market
 ) -> Dispatch:
-    """Serve every workload from the sources; see the module's docstring for both orders."""
+    """Serve every workload from the market; see the module's docstring for both orders."""
     months = len(hours_of_month)
-    wanted = np.zeros((len(workloads), len(slots.month)))
-    for row, workload in enumerate(workloads):
-        wanted[row] = gpus_wanted(workload, slots)
-    room = _Room(_capacity(slots, sources, wanted))
-    unmet = np.zeros((len(workloads), months))
-    orders = merit_orders(sources, months)
-    groups = _groups(orders)
-    for alike in groups:
-        # Nearly always one order holds throughout; a slice then spares copying every hour.
-        span = slice(None) if len(groups) == 1 else np.flatnonzero(np.isin(slots.month, alike))
-        part, part_room = slots.only(span), _Room(room.left[:, span])
-        for row in serving_order(workloads):
-            rows = _eligible(workloads[row], orders[alike[0]], sources)
-            unmet[row] += _serve(workloads[row], wanted[row, span], part, part_room, rows, hours_of_month)
-        room.used[:, span] = part_room.used
-    return _summed(slots, months, room.used, wanted, unmet, sources)
+    peak = float(demand.gpus.sum(axis=0).max()) if demand.gpus.size else 0.0
+    room, tally = _Room(market, _unlimited(peak, market)), _Tally(demand, market, months)
+    for row in serving_order(workloads):
+        orders = merit_orders(market, row, workloads[row].deferrable_hours > 0, months)
+        groups = _groups(orders)
+        for alike in groups:
+            # Nearly always one order holds throughout; a slice then spares copying every hour.
+            one = len(groups) == 1
+            span = slice(None) if one else np.flatnonzero(np.isin(demand.slots.month, alike))
+            sources = [market.sources[place] for place in orders[alike[0]]]
+            _Server(row, workloads[row], sources, market, room, tally).serve(span, hours_of_month)
+    return _summed(demand, room.used, tally)
 
 
-def _eligible(workload: Workload, order: IntArray, sources: Sequence[Source]) -> list[int]:
-    """Return the sources a workload may use, in the order in which it uses them."""
-    on_spot = workload.kind == "training" and workload.interruptible
-    rows = [int(row) for row in order if on_spot or sources[row].kind != "spot"]
-    if workload.deferrable_hours > 0:
-        rows.sort(key=lambda row: sources[row].kind not in PAID_FOR)
-    return rows
+def _unlimited(peak: float, market: Market) -> float:
+    """Return the paid GPUs that stand for no limit: a thousand peaks, more where a GPU does little work."""
+    yields = market.useful_per_paid[market.useful_per_paid > 0]
+    return ROOM_OF_UNLIMITED * peak / min(1.0, float(yields.min()) if yields.size else 1.0)
 
 
-def _serve(
-    workload: Workload,
-    wanted: FloatArray,
-    slots: Slots,
-    room: _Room,
-    rows: Sequence[int],
-    hours_of_month: FloatArray,
-) -> FloatArray:
-    """Take what one workload needs from the room; return the hours it does not get, by month."""
-    if workload.deferrable_hours > 0:
-        starts = window_starts(workload, slots, hours_of_month)
-        rest_hours = _serve_pooled(wanted, room, rows, slots.hours, starts)
-        month = slots.month[starts]
-    else:
-        rest_hours = _serve_hourly(wanted, room, rows) * slots.hours
-        month = slots.month
-    return np.bincount(month, weights=rest_hours, minlength=len(hours_of_month)).astype(np.float64)
+@dataclass(frozen=True)
+class _Server:
+    """Serves one workload from sources in the order given."""
+
+    row: int
+    workload: Workload
+    sources: Sequence[Source]
+    market: Market
+    room: _Room
+    tally: _Tally
+
+    def serve(self, span: slice | IntArray, hours_of_month: FloatArray) -> None:
+        """Take what the workload needs in some slots; book what it gets and what it does not."""
+        slots = self.tally.demand.slots.only(span)
+        wanted = self.tally.demand.gpus[self.row, span]
+        if self.workload.deferrable_hours > 0:
+            starts = window_starts(self.workload, slots, hours_of_month)
+            rest_hours = self._pooled(wanted, span, slots, starts)
+            month, length = slots.month[starts], np.add.reduceat(slots.hours, starts)
+        else:
+            rest_hours = self._hourly(wanted, span, slots) * slots.hours
+            month, length = slots.month, slots.hours
+        self.tally.unmet[self.row] += self.tally.by_month(month, rest_hours)
+        np.maximum.at(self.tally.unmet_peak[self.row], month, rest_hours / length)
+
+    def _hourly(self, wanted: FloatArray, span: slice | IntArray, slots: Slots) -> FloatArray:
+        """Serve every slot in itself; return the GPUs that find no room."""
+        rest = wanted.copy()
+        negligible = wanted * NEGLIGIBLE_SHARE
+        for source in self.sources:
+            useful = self.market.useful_per_paid[self.row, source.supply][slots.month]
+            paid = np.minimum(_divided(rest, useful), self.room.free(source, span) * (useful > 0))
+            self._book(source, span, slots, paid, useful)
+            rest -= paid * useful
+            rest[rest <= negligible] = 0.0
+            if not rest.any():
+                break
+        return rest
+
+    def _pooled(
+        self, wanted: FloatArray, span: slice | IntArray, slots: Slots, starts: IntArray
+    ) -> FloatArray:
+        """Serve each window's work in any of its hours; return the GPU-hours that find no room, by window."""
+        rest = np.add.reduceat(wanted * slots.hours, starts)
+        negligible = rest * NEGLIGIBLE_SHARE
+        lengths = np.diff([*starts, len(wanted)])
+        for source in self.sources:
+            useful = self.market.useful_per_paid[self.row, source.supply][slots.month]
+            free = self.room.free(source, span)
+            pool = np.add.reduceat(free * useful * slots.hours, starts)
+            taken = np.minimum(rest, pool)
+            # Any hour of the window will do; taking the same share of each keeps the peak low.
+            paid = free * np.repeat(_divided(taken, pool), lengths) * (useful > 0)
+            self._book(source, span, slots, paid, useful)
+            rest -= taken
+            rest[rest <= negligible] = 0.0
+            if not rest.any():
+                break
+        return rest
+
+    def _book(
+        self, source: Source, span: slice | IntArray, slots: Slots, paid: FloatArray, useful: FloatArray
+    ) -> None:
+        self.room.take(source, span, paid)
+        hours = paid * slots.hours
+        self.tally.paid[self.row, source.supply] += self.tally.by_month(slots.month, hours)
+        self.tally.useful[self.row, source.supply] += self.tally.by_month(slots.month, hours * useful)
 
 
-def _serve_hourly(wanted: FloatArray, room: _Room, rows: Sequence[int]) -> FloatArray:
-    """Serve every slot in itself; return the GPUs that find no room."""
-    rest = wanted.copy()
-    negligible = wanted * NEGLIGIBLE_SHARE
-    for row in rows:
-        taken = np.minimum(rest, room.left[row])
-        room.take(row, taken)
-        rest -= taken
-        rest[rest <= negligible] = 0.0
-        if not rest.any():
-            break
-    return rest
+def _divided(one: FloatArray, other: FloatArray) -> FloatArray:
+    return np.divide(one, other, out=np.zeros_like(one), where=other > 0)
 
 
-def _serve_pooled(
-    wanted: FloatArray, room: _Room, rows: Sequence[int], hours: FloatArray, starts: IntArray
-) -> FloatArray:
-    """Serve each window's work in any of its hours; return the GPU-hours that find no room, by window."""
-    rest = np.add.reduceat(wanted * hours, starts)
-    negligible = rest * NEGLIGIBLE_SHARE
-    lengths = np.diff([*starts, len(wanted)])
-    for row in rows:
-        pool = np.add.reduceat(room.left[row] * hours, starts)
-        taken = np.minimum(rest, pool)
-        # Any hour of the window will do; taking the same share of each keeps the peak low.
-        share = np.divide(taken, pool, out=np.zeros_like(pool), where=pool > 0)
-        room.take(row, room.left[row] * np.repeat(share, lengths))
-        rest -= taken
-        rest[rest <= negligible] = 0.0
-        if not rest.any():
-            break
-    return rest
-
-
-def _summed(
-    slots: Slots,
-    months: int,
-    used: FloatArray,
-    wanted: FloatArray,
-    unmet: FloatArray,
-    sources: Sequence[Source],
+def given_dispatch(
+    demand: Demand, paid_gpus: FloatArray, market: Market, carried_hours: FloatArray, months: int
 ) -> Dispatch:
+    """Take a dispatch as given: `paid_gpus` by (workload, supply, slot), `carried_hours` by month.
+
+    What is carried is put off into the next month; unmet is demand + carried in - carried out - served.
+    """
+    tally = _Tally(demand, market, months)
+    for row in range(paid_gpus.shape[0]):
+        for supply in range(paid_gpus.shape[1]):
+            hours = tally.by_month(demand.slots.month, paid_gpus[row, supply] * demand.slots.hours)
+            tally.paid[row, supply] = hours
+            tally.useful[row, supply] = hours * market.useful_per_paid[row, supply]
+    wanted = _hours_by_month(demand, months)
+    carried_in = np.concatenate([np.zeros((len(wanted), 1)), carried_hours[:, :-1]], axis=1)
+    rest = wanted + carried_in - carried_hours - tally.useful.sum(axis=1)
+    # a solver's sums are exact to about 1e-9 of the month's work
+    tally.unmet[:] = np.where(np.abs(rest) <= 1e-9 * np.maximum(wanted + carried_in, 1.0), 0.0, rest)
+    return replace(_summed(demand, paid_gpus.sum(axis=0), tally), carried_hours=carried_hours)
+
+
+def _hours_by_month(demand: Demand, months: int) -> FloatArray:
+    starts = np.searchsorted(demand.slots.month, np.arange(months))
+    return np.add.reduceat(demand.gpus * demand.slots.hours, starts, axis=1)
+
+
+def _summed(demand: Demand, paid_gpus: FloatArray, tally: _Tally) -> Dispatch:
     """Add slots up to months. The peak is the highest slot of each month."""
-    starts = np.searchsorted(slots.month, np.arange(months))
-    factors = np.array([source.work_factor for source in sources]).reshape(-1, 1)
-    useful = np.add.reduceat(used * slots.hours, starts, axis=1)
-    paid_gpus = used / factors
+    starts = np.searchsorted(demand.slots.month, np.arange(tally.months))
     return Dispatch(
-        useful_hours=useful,
-        paid_hours=useful / factors,
+        useful_hours=tally.useful.sum(axis=0),
+        paid_hours=tally.paid.sum(axis=0),
         paid_gpus=paid_gpus,
         peak_paid_gpus=np.maximum.reduceat(paid_gpus, starts, axis=1),
-        unmet_hours=unmet,
-        demand_hours=np.add.reduceat(wanted * slots.hours, starts, axis=1),
+        unmet_hours=tally.unmet,
+        demand_hours=_hours_by_month(demand, tally.months),
+        useful_by_class=tally.useful,
+        paid_by_class=tally.paid,
+        unmet_peak_gpus=tally.unmet_peak,
+        carried_hours=np.zeros_like(tally.unmet),
     )
 
 
@@ -186,18 +275,33 @@ def serving_order(workloads: Sequence[Workload]) -> list[int]:
     return sorted(range(len(workloads)), key=key)
 
 
-def merit_orders(sources: Sequence[Source], months: int) -> IntArray:
-    """Return, for every month, the sources by rising marginal cost per useful GPU-hour.
+def merit_orders(market: Market, workload: int, may_wait: bool, months: int) -> IntArray:
+    """Return, for every month, the sources by rising marginal cost per useful GPU-hour of one workload.
 
-    An unknown price goes last among rented supplies; owned servers with unknown energy count as 0.
+    An unknown price goes last among rented supplies; owned servers with unknown energy count as 0. Work that
+    may wait takes what is paid for first. Sources that may never serve the workload are left out.
     """
-    if not sources:
+    open_to = [
+        place
+        for place, source in enumerate(market.sources)
+        if market.useful_per_paid[workload, source.supply].any()
+    ]
+    if not open_to:
         return np.zeros((months, 0), dtype=np.int64)
-    marginal = np.array(
-        [np.nan_to_num(s.marginal_usd, nan=0.0 if s.kind in PAID_FOR else np.inf) for s in sources]
-    )
+    sources = [market.sources[place] for place in open_to]
+    marginal = np.array([_marginal_usd(source, market, workload) for source in sources])
     rank = np.array([KIND_RANK[source.kind] for source in sources])[:, None] + np.zeros(months)
-    return np.lexsort((rank, marginal), axis=0).T.astype(np.int64)
+    first = np.array([may_wait and source.kind not in PAID_FOR for source in sources])[:, None]
+    order = np.lexsort((rank, marginal, first + np.zeros(months)), axis=0).T
+    return np.asarray(open_to, dtype=np.int64)[order]
+
+
+def _marginal_usd(source: Source, market: Market, workload: int) -> FloatArray:
+    useful = market.useful_per_paid[workload, source.supply]
+    data = market.usd_data[workload, source.supply]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        usd = source.usd_per_paid_gpu_hour / useful + data
+    return np.asarray(np.nan_to_num(usd, nan=0.0 if source.kind in PAID_FOR else np.inf))
 
 
 def _groups(orders: IntArray) -> list[IntArray]:
@@ -206,12 +310,3 @@ def _groups(orders: IntArray) -> list[IntArray]:
         return [np.arange(orders.shape[0])]
     _, member = np.unique(orders, axis=0, return_inverse=True)
     return [np.flatnonzero(member.ravel() == group) for group in range(int(member.max()) + 1)]
-
-
-def _capacity(slots: Slots, sources: Sequence[Source], wanted: FloatArray) -> FloatArray:
-    """Return the capacity per source and slot in useful GPUs."""
-    unlimited = ROOM_OF_UNLIMITED * (float(wanted.sum(axis=0).max()) if wanted.size else 0.0)
-    capacity = np.empty((len(sources), len(slots.month)))
-    for row, source in enumerate(sources):
-        capacity[row] = unlimited if source.gpus is None else source.gpus * source.work_factor
-    return capacity

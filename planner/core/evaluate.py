@@ -11,9 +11,17 @@ from planner.core.break_even import (
 )
 from planner.core.calendar import FloatArray
 from planner.core.check import check_plan
-from planner.core.frames import balances_frame, capacity_frame, cumulative_frame, monthly_frame
+from planner.core.cliffs import cliffs_of
+from planner.core.frames import (
+    balances_frame,
+    by_class_frame,
+    capacity_frame,
+    cumulative_frame,
+    monthly_frame,
+)
 from planner.core.gaps import gaps_of
-from planner.core.ledger import Ledger, Settled, settle
+from planner.core.gates import gates_of
+from planner.core.ledger import Given, Ledger, Settled, settle
 from planner.core.lines import RESIDUAL
 from planner.core.metered import price_path
 from planner.core.notes import notes_of
@@ -24,22 +32,32 @@ from planner.core.plan import (
     Outcome,
     Owned,
     Plan,
-    Reserved,
+    Spot,
     UtilizationTerms,
     View,
 )
+from planner.core.setting import Grid
 
 OFF_TOTAL = ("prepaid_remainder_usd", "recurring_still_owed_usd", "hardware_still_to_pay_usd")
 
 
-def evaluate(plan: Plan) -> Outcome:
+REAL_MONTHS = Grid()
+
+
+def evaluate(plan: Plan, grid: Grid = REAL_MONTHS, served: Given | None = None) -> Outcome:
     """Return what a plan costs and serves, month by month; raise ValueError for absurd values.
 
     A missing price makes every total unknown (None) and stands in `gaps`; hours and the other
-    supplies' lines stay known.
+    supplies' lines stay known. `grid` chooses calendar and hours. `served` takes a dispatch as given, on its
+    own grid, instead of working one out; its money comes from the same functions.
     """
     check_plan(plan)
-    ledger = settle(plan)
+    return outcome_of(settle(plan, grid, served))
+
+
+def outcome_of(ledger: Ledger) -> Outcome:
+    """Return the outcome of a settled plan."""
+    plan = ledger.plan
     gaps = gaps_of(plan)
     totals = {view: _total_by_month(ledger, view) for view in VIEWS}
     total = {view: _known(float(totals[view].sum())) for view in VIEWS}
@@ -75,6 +93,9 @@ def evaluate(plan: Plan) -> Outcome:
         utilization_terms=terms,
         planned_utilization_of_available=_planned_utilization(ledger),
         reference=reference,
+        gates=gates_of(ledger, totals["cash_usd"]),
+        cliffs=cliffs_of(ledger),
+        by_class=by_class_frame(ledger),
     )
 
 
@@ -84,18 +105,16 @@ def _known(value: float) -> float | None:
 
 def _total_by_month(ledger: Ledger, view: View) -> FloatArray:
     total = np.zeros(ledger.plan.months)
-    for settled in ledger.supplies:
-        for line in settled.lines:
-            total = total + getattr(line, view)
+    for line in ledger.lines():
+        total = total + getattr(line, view)
     return total
 
 
 def _residual_by_month(ledger: Ledger, view: View) -> FloatArray:
     total = np.zeros(ledger.plan.months)
-    for settled in ledger.supplies:
-        for line in settled.lines:
-            if line.name == RESIDUAL:
-                total = total + getattr(line, view)
+    for line in ledger.lines():
+        if line.name == RESIDUAL:
+            total = total + getattr(line, view)
     return total
 
 
@@ -162,15 +181,14 @@ def _if_sold(ledger: Ledger, view: View) -> FloatArray:
 
 def _paid_off(ledger: Ledger) -> FloatArray:
     total = np.zeros(ledger.plan.months)
-    for settled in ledger.supplies:
-        for line in settled.lines:
-            if line.name == "loan_payoff":
-                total = total + line.cash_usd
+    for line in ledger.lines():
+        if line.name == "loan_payoff":
+            total = total + line.cash_usd
     return total
 
 
 def _paid_for(ledger: Ledger) -> list[Settled]:
-    return [settled for settled in ledger.supplies if isinstance(settled.supply, Owned | Reserved)]
+    return [settled for settled in ledger.supplies if not isinstance(settled.supply, OnDemand | Spot)]
 
 
 def _utilization_terms(
@@ -205,13 +223,9 @@ def _headline_capacity(ledger: Ledger) -> list[Settled]:
 
 def _planned_utilization(ledger: Ledger) -> float | None:
     """Return used / available hours of the headline capacity; None where there are no such hours."""
-    used = available = 0.0
     headline = _headline_capacity(ledger)
-    for settled, paid_hours in zip(ledger.supplies, ledger.served.paid_hours, strict=True):
-        if any(settled is one for one in headline):
-            used += float(paid_hours.sum())
-            available += float(settled.available_gpu_hours.sum())
-    return _ratio(used, available)
+    used = sum(float(settled.used_gpu_hours.sum()) for settled in headline)
+    return _ratio(used, sum(float(settled.available_gpu_hours.sum()) for settled in headline))
 
 
 def _of_installed(terms: UtilizationTerms | None) -> float | None:

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from planner.core.calendar import FloatArray
 from planner.core.ledger import Ledger
 from planner.core.lines import Line
-from planner.core.metered import in_whole_instances, quota_in_whole_instances
-from planner.core.plan import VIEWS, OnDemand, Spot, View
+from planner.core.metered import in_whole_instances
+from planner.core.plan import VIEWS, Supply, View
 
 HOUR_COLUMNS = ("paid_gpu_hours", "useful_gpu_hours")
 
@@ -27,6 +27,9 @@ def monthly_frame(ledger: Ledger) -> pd.DataFrame:
         for line in settled.lines:
             if not line.is_nothing():
                 block.add(line.supply, line.kind, line.name, money=line)
+    for line in ledger.projects:
+        if not line.is_nothing():
+            block.add(line.supply, line.kind, line.name, money=line)
     unmet = ledger.served.unmet_hours.sum(axis=0)
     block.add("", "unmet", "unmet", hours=(np.zeros_like(unmet), unmet))
     return block.frame()
@@ -89,15 +92,15 @@ def capacity_frame(ledger: Ledger) -> pd.DataFrame:
             "hours": np.tile(ledger.hours, len(supplies)),
             "installed_gpu_hours": np.concatenate([settled.installed_gpu_hours for settled in supplies]),
             "available_gpu_hours": np.concatenate([settled.available_gpu_hours for settled in supplies]),
-            "quota_gpus": np.repeat([_quota(settled.supply) for settled in supplies], months),
+            "quota_gpus": np.concatenate([_quota(ledger, settled.supply) for settled in supplies]),
             "peak_gpus": np.concatenate([_peak(ledger, row) for row in range(len(supplies))]),
         }
     )
 
 
-def _quota(supply: object) -> float:
-    quota = quota_in_whole_instances(supply) if isinstance(supply, OnDemand | Spot) else None
-    return float("nan") if quota is None else quota
+def _quota(ledger: Ledger, supply: Supply) -> FloatArray:
+    quota = ledger.setting.quotas.get(supply.name, np.full(ledger.plan.months, np.inf))
+    return np.where(np.isinf(quota), np.nan, quota)
 
 
 def _peak(ledger: Ledger, row: int) -> FloatArray:
@@ -132,3 +135,40 @@ def cumulative_frame(
     for view in VIEWS:
         data[f"baseline_{view}"] = np.cumsum(baseline[view])
     return pd.DataFrame(data)
+
+
+def by_class_frame(ledger: Ledger) -> pd.DataFrame:
+    """Return hours by month, workload and the supply that serves it; with supply "" what stays unmet.
+
+    Pairs that never meet are left out.
+    """
+    served, plan = ledger.served, ledger.plan
+    names: list[tuple[str, str]] = []
+    paid: list[FloatArray] = []
+    useful: list[FloatArray] = []
+    unmet: list[FloatArray] = []
+    nothing = np.zeros(plan.months)
+    for w, workload in enumerate(plan.workloads):
+        for s in np.flatnonzero(served.useful_by_class[w].any(axis=1)):
+            names.append((workload.name, plan.supplies[int(s)].name))
+            paid.append(served.paid_by_class[w, s])
+            useful.append(served.useful_by_class[w, s])
+            unmet.append(nothing)
+        names.append((workload.name, ""))
+        paid.append(nothing)
+        useful.append(nothing)
+        unmet.append(served.unmet_hours[w])
+    return pd.DataFrame(
+        {
+            "month": np.tile(_days(ledger), len(names)),
+            "workload": _repeated([name for name, _ in names], plan.months),
+            "supply": _repeated([name for _, name in names], plan.months),
+            "paid_gpu_hours": _joined(paid),
+            "useful_gpu_hours": _joined(useful),
+            "unmet_gpu_hours": _joined(unmet),
+        }
+    )
+
+
+def _joined(parts: list[FloatArray]) -> FloatArray:
+    return np.concatenate(parts) if parts else np.zeros(0)

@@ -2,7 +2,18 @@
 
 from collections.abc import Iterable
 
-from planner.core.plan import Gap, OnDemand, Owned, Plan, Reserved, Spot, Supply
+from planner.core.plan import (
+    Block,
+    Contract,
+    Gap,
+    OnDemand,
+    Owned,
+    Plan,
+    Reserved,
+    SavingsPlan,
+    Spot,
+    Supply,
+)
 
 PRICE_TEXT = {
     "usd_capex_per_server": "price per server",
@@ -12,17 +23,51 @@ PRICE_TEXT = {
     "usd_per_kwh": "electricity price",
     "usd_per_gpu_hour": "price per GPU-hour",
     "usd_upfront_per_gpu": "upfront price per GPU",
+    "usd": "its cost",
+    "usd_per_engineering_week": "the price of a week of engineering",
 }
 
 
 def gaps_of(plan: Plan) -> tuple[Gap, ...]:
     """Return a gap for every input that some total needs and nobody gave."""
-    return tuple(
-        Gap(supply.name, field, f"{supply.name}: {PRICE_TEXT[field]} is unknown, so every total is unknown")
-        for supply in plan.supplies
-        for field in needed_fields(supply)
-        if getattr(supply, field) is None
+    return (
+        *(
+            _gap(supply.name, field)
+            for supply in plan.supplies
+            for field in needed_fields(supply)
+            if _is_missing(supply, field)
+        ),
+        *_gaps_of_data(plan),
+        *_gaps_of_projects(plan),
     )
+
+
+def _gap(name: str, field: str) -> Gap:
+    return Gap(name, field, f"{name}: {PRICE_TEXT[field]} is unknown, so every total is unknown")
+
+
+def _is_missing(supply: Supply, field: str) -> bool:
+    if isinstance(supply, Contract):
+        return any(step.usd_per_gpu_hour is None for step in supply.steps)
+    return getattr(supply, field) is None
+
+
+def _gaps_of_data(plan: Plan) -> Iterable[Gap]:
+    """Yield where data has to move at a price nobody gave, into a region some supply is in."""
+    used = {supply.region for supply in plan.supplies if not isinstance(supply, SavingsPlan)}
+    for workload in plan.workloads:
+        for region in workload.regions or ():
+            if region.gb_per_gpu_hour and region.usd_per_gb is None and region.name in used:
+                text = f"{workload.name}: the price of moving data to {region.name} is unknown"
+                yield Gap(workload.name, "usd_per_gb", f"{text}, so totals that hold it are unknown")
+
+
+def _gaps_of_projects(plan: Plan) -> Iterable[Gap]:
+    for project in plan.projects:
+        if project.usd is None:
+            yield _gap(project.name, "usd")
+        if project.engineering_weeks and plan.usd_per_engineering_week is None:
+            yield _gap(project.name, "usd_per_engineering_week")
 
 
 def needed_fields(supply: Supply) -> Iterable[str]:
@@ -32,8 +77,10 @@ def needed_fields(supply: Supply) -> Iterable[str]:
             return _needed_by_owned(supply)
         case Reserved():
             return _needed_by_reserved(supply)
-        case OnDemand() | Spot():
+        case OnDemand() | Spot() | Block() | Contract():
             return ("usd_per_gpu_hour",)
+        case SavingsPlan():
+            return ()
 
 
 def _needed_by_owned(owned: Owned) -> list[str]:

@@ -5,6 +5,7 @@ the present value follows from that. Line names are listed in docs/model.md.
 """
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from planner.core.plan import SupplyKind
 
 # Lines that credit what is left at the horizon; break-even "without residual" leaves them out.
 RESIDUAL = "residual"
+LineKind = SupplyKind | Literal["project"]
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,7 @@ class Line:
     """Amounts of one cost line by month."""
 
     supply: str
-    kind: SupplyKind
+    kind: LineKind
     name: str
     cash_usd: FloatArray
     amortized_usd: FloatArray
@@ -47,12 +49,16 @@ class LineMaker:
     """Makes the lines of one supply with the plan's discount factors."""
 
     supply: str
-    kind: SupplyKind
+    kind: LineKind
     factors: Factors
 
     def at_begin(self, name: str, usd: FloatArray) -> Line:
         """Make a payment at the begin of months; the books hold it as a balance, not as a cost."""
         return self._line(name, usd, np.zeros_like(usd), usd * self.factors.begin)
+
+    def at_once(self, name: str, usd: FloatArray) -> Line:
+        """Make a payment at the begin of months that is a cost in the books of the same month."""
+        return self._line(name, usd, usd, usd * self.factors.begin)
 
     def at_end(self, name: str, usd: FloatArray) -> Line:
         """Make a payment at the end of months that is no cost in the books (loans, residual credit)."""

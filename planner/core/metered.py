@@ -5,7 +5,7 @@ Spot is metered too; what is special about it stands in spot.py.
 
 import numpy as np
 
-from planner.core.calendar import FloatArray
+from planner.core.calendar import FloatArray, Horizon
 from planner.core.plan import OnDemand, Spot
 from planner.core.units import whole_instances_down
 
@@ -20,10 +20,26 @@ def price_path(usd_per_gpu_hour: float | None, drift_per_month: float, months: i
 
 
 def quota_in_whole_instances(supply: OnDemand | Spot) -> float | None:
-    """Return the GPUs of the instances the quota allows; None where no limit is known."""
+    """Return the GPUs of the instances the first quota allows; None where no limit is known."""
     if supply.quota_gpus is None:
         return None
     return whole_instances_down(supply.quota_gpus, supply.gpus_per_instance)
+
+
+def quota_by_month(supply: OnDemand | Spot, horizon: Horizon) -> FloatArray:
+    """Return the GPUs of the instances the quota allows by month; infinite where no limit is known.
+
+    A step holds from the first month that begins on or after its day.
+    """
+    first = quota_in_whole_instances(supply)
+    gpus = np.full(horizon.months, np.inf if first is None else first)
+    for step in sorted(supply.quota_steps, key=lambda each: each.start):
+        since = np.arange(horizon.months) >= horizon.index_on_or_after(step.start)
+        if step.gpus is None:
+            gpus[since] = np.inf
+        else:
+            gpus[since] = whole_instances_down(step.gpus, supply.gpus_per_instance)
+    return gpus
 
 
 def in_whole_instances(gpus: FloatArray, gpus_per_instance: int) -> FloatArray:

@@ -1,13 +1,14 @@
 """Say in words what a reader must know about a result beside its numbers."""
 
 from collections.abc import Iterator
+from datetime import date
 
 import numpy as np
 
-from planner.core.calendar import add_months
+from planner.core.calendar import add_months, days_later
 from planner.core.ledger import Ledger
-from planner.core.metered import price_path, quota_in_whole_instances, rounding_gpu_hours
-from planner.core.plan import OnDemand, Owned, Reserved, Spot
+from planner.core.metered import quota_in_whole_instances, rounding_gpu_hours
+from planner.core.plan import Block, Contract, OnDemand, Owned, Reserved, SavingsPlan, Spot, Supply
 
 
 def notes_of(ledger: Ledger, reference: OnDemand | None) -> tuple[str, ...]:
@@ -52,9 +53,9 @@ def _about_quotas(ledger: Ledger) -> Iterator[str]:
         if not isinstance(supply, OnDemand | Spot):
             continue
         usable = quota_in_whole_instances(supply)
-        if usable is None:
+        if np.isinf(ledger.setting.quotas[supply.name]).any():
             yield f"{supply.name}: no quota known; the plan takes it as unlimited."
-        elif supply.quota_gpus is not None and usable < supply.quota_gpus:
+        elif supply.quota_gpus is not None and usable is not None and usable < supply.quota_gpus:
             yield (
                 f"{supply.name}: a quota of {supply.quota_gpus:g} GPUs holds {usable:g} in whole "
                 f"instances of {supply.gpus_per_instance}."
@@ -70,7 +71,7 @@ def _about_rounding(ledger: Ledger) -> Iterator[str]:
         lost = rounding_gpu_hours(ledger.served.paid_gpus[row], ledger.slots.hours, supply.gpus_per_instance)
         if lost.sum() < 0.5:
             continue
-        path = price_path(supply.usd_per_gpu_hour, plan.price_drift_per_month, plan.months)
+        path = ledger.setting.prices[supply.name]
         usd = float((lost * path[ledger.slots.month]).sum())
         cost = "at a price that is unknown" if np.isnan(usd) else f"{usd:,.0f} {plan.currency}"
         yield (
@@ -83,16 +84,33 @@ def _about_horizon(ledger: Ledger) -> Iterator[str]:
     start, end = ledger.horizon.start, ledger.horizon.end
     for settled in ledger.supplies:
         supply = settled.supply
-        if isinstance(supply, Reserved):
-            if supply.start >= end:
-                yield f"{supply.name}: begins after the plan, so nothing of it is in the totals."
-                continue
-            if supply.start < start:
-                yield f"{supply.name}: began before the plan; what was paid then is in no total."
-            if add_months(supply.start, supply.term_months) > end:
-                yield f"{supply.name}: outlives the plan; only what falls inside is in the totals."
         if isinstance(supply, Owned):
             if supply.order_date < start:
                 yield f"{supply.name}: ordered before the plan; what was paid then is in no total."
             if not settled.installed_gpu_hours.any():
                 yield f"{supply.name}: gives no capacity inside the plan."
+            continue
+        window = window_of_supply(supply)
+        if window is None:
+            continue
+        first, last = window
+        if first >= end:
+            yield f"{supply.name}: begins after the plan, so nothing of it is in the totals."
+            continue
+        if first < start:
+            yield f"{supply.name}: began before the plan; what was paid then is in no total."
+        if last > end:
+            yield f"{supply.name}: outlives the plan; only what falls inside is in the totals."
+
+
+def window_of_supply(supply: Supply) -> tuple[date, date] | None:
+    """Return the first day of what is committed and the day it ends; None for what is not committed."""
+    match supply:
+        case Reserved() | SavingsPlan():
+            return supply.start, add_months(supply.start, supply.term_months)
+        case Block():
+            return supply.start, days_later(supply.start, supply.days)
+        case Contract():
+            return supply.steps[0].start, supply.end
+        case _:
+            return None

@@ -65,7 +65,9 @@ def _known(value: float | None) -> float:
 
 
 def residual_share(owned: Owned, months_in_service: FloatArray) -> FloatArray:
-    """Return the share of all capex the servers would fetch: the one typed in, else the curve by age."""
+    """Return the share of all capex the servers would fetch: a steady loss, one share, or by age."""
+    if owned.residual_loss_per_month is not None:
+        return np.power(1.0 - owned.residual_loss_per_month, months_in_service)
     if owned.residual_share is None:
         return residual_share_by_age(months_in_service)
     return np.full_like(months_in_service, owned.residual_share)

@@ -48,8 +48,9 @@ class Range:
         start = f"above {self.low:,g}" if self.above else f"from {self.low:,g}"
         if self.high >= MOST and self.low > -MOST:
             return start if self.above else f"{start} up"
-        middle = "and" if self.above else "to"
-        return f"{start} {middle} " + (f"below {self.high:,g}" if self.below else f"up to {self.high:,g}")
+        if self.below:
+            return f"{start} {'and' if self.above else 'to'} below {self.high:,g}"
+        return f"{start} {'and up to' if self.above else 'to'} {self.high:,g}"
 
     def allows(self, value: object) -> bool:
         """Return whether one number, or every number of a sequence or an array, is in the range."""

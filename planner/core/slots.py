@@ -2,17 +2,19 @@
 
 A slot is a set of hours of one month that look alike: the same hour of the week and the same
 commitments in force. A month has at most 168 of them per stretch between two commitment dates, with
-the count of real hours each stands for, so sums over slots are exact. Deferral limits shorter than a
-month need the order of hours; then every slot is one real hour.
+the count of hours each stands for, so sums over slots are exact. Deferral limits shorter than a month, and
+series by the hour, need the order of hours; then every slot is one hour. Load-duration blocks
+(load_duration.py) are coarser slots.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from planner.core.calendar import FloatArray, Horizon, IntArray, hour_of_week, hour_of_week_counts
 from planner.core.plan import Workload
+from planner.core.ranges import refuse
 from planner.core.units import HOURS_PER_WEEK
 
 
@@ -20,7 +22,7 @@ from planner.core.units import HOURS_PER_WEEK
 class Slots:
     """The time grid of a dispatch, in the order of months.
 
-    `hours` is how many real hours a slot stands for, `first_hour` the hour (from the plan's start) at
+    `hours` is how many hours a slot stands for, `first_hour` the hour (from the plan's start) at
     which its stretch begins, `hour_in_month` its place in the month (0 where the order is not kept).
     """
 
@@ -41,20 +43,49 @@ class Slots:
         )
 
 
-def build_slots(horizon: Horizon, workloads: Iterable[Workload], cut_hours: Iterable[int]) -> Slots:
-    """Return the coarsest exact grid; `cut_hours` are the hours at which a commitment starts or ends."""
-    if needs_real_hours(horizon, workloads):
-        return _hourly_slots(horizon)
-    return _weekly_slots(horizon, cut_hours)
+@dataclass(frozen=True)
+class Demand:
+    """GPUs wanted by (workload, slot) on a grid of slots."""
+
+    slots: Slots
+    gpus: FloatArray
+
+
+def build_demand(
+    horizon: Horizon, workloads: Sequence[Workload], cut_hours: Iterable[int], each_hour: bool = False
+) -> Demand:
+    """Return the demand on the coarsest exact grid, or on the grid of single hours.
+
+    `cut_hours` are the hours, from the plan's start, at which a commitment starts or ends.
+    """
+    if each_hour or needs_real_hours(horizon, workloads):
+        slots = hourly_slots(horizon)
+    else:
+        slots = _weekly_slots(horizon, cut_hours)
+    gpus = np.zeros((len(workloads), len(slots.month)))
+    for row, workload in enumerate(workloads):
+        _check_series(workload, int(horizon.month_starts()[-1]))
+        gpus[row] = gpus_wanted(workload, slots)
+    return Demand(slots, gpus)
+
+
+def _check_series(workload: Workload, hours: int) -> None:
+    series = workload.hourly_gpus
+    if series is not None and len(series) != hours:
+        owner = f"workload {workload.name!r}: hourly_gpus"
+        refuse(owner, f"{len(series):,} values", f"one for each of the {hours:,} hours of the plan")
 
 
 def needs_real_hours(horizon: Horizon, workloads: Iterable[Workload]) -> bool:
-    """Return whether some deferral window is shorter than some month, so that the order matters."""
+    """Return whether the order of hours matters: a window shorter than a month, or a series by the hour."""
     longest = horizon.hours().max()
-    return any(0 < workload.deferrable_hours < longest for workload in workloads)
+    return any(
+        0 < workload.deferrable_hours < longest or workload.hourly_gpus is not None for workload in workloads
+    )
 
 
-def _hourly_slots(horizon: Horizon) -> Slots:
+def hourly_slots(horizon: Horizon) -> Slots:
+    """Return one slot per hour of the plan, in order."""
     starts = horizon.month_starts()
     hour = np.arange(starts[-1])
     month = np.repeat(np.arange(horizon.months), np.diff(starts))
@@ -67,14 +98,19 @@ def _hourly_slots(horizon: Horizon) -> Slots:
     )
 
 
-def _weekly_slots(horizon: Horizon, cut_hours: Iterable[int]) -> Slots:
+def stretch_edges(horizon: Horizon, cut_hours: Iterable[int]) -> IntArray:
+    """Return the hours at which a month or a commitment begins or ends, both ends of the plan included."""
     starts = horizon.month_starts()
     inside = [hour for hour in cut_hours if 0 < hour < starts[-1]]
-    edges = np.unique(np.concatenate([starts, np.array(inside, dtype=np.int64)]))
+    return np.unique(np.concatenate([starts, np.array(inside, dtype=np.int64)]))
+
+
+def _weekly_slots(horizon: Horizon, cut_hours: Iterable[int]) -> Slots:
+    edges = stretch_edges(horizon, cut_hours)
     first, lengths = edges[:-1], np.diff(edges)
     counts = hour_of_week_counts((first + hour_of_week(horizon.start)) % HOURS_PER_WEEK, lengths)
     stretch, week_hour = np.nonzero(counts)
-    month = np.searchsorted(starts, first, side="right") - 1
+    month = np.searchsorted(horizon.month_starts(), first, side="right") - 1
     return Slots(
         month=month[stretch],
         hours=counts[stretch, week_hour].astype(np.float64),
@@ -85,14 +121,24 @@ def _weekly_slots(horizon: Horizon, cut_hours: Iterable[int]) -> Slots:
 
 
 def gpus_wanted(workload: Workload, slots: Slots) -> FloatArray:
-    """Return GPUs wanted per slot: gpus * (1 + growth)^(m-1) * factor of the hour of the week.
+    """Return GPUs wanted per slot: gpus * (1 + growth)^(m-1) * factor of the month * of the hour of the week.
 
-    The factors have mean 1 over the week and are not rescaled by month, so a month's mean may differ
-    a little from `gpus`.
+    The hourly factors have mean 1 over the week and are not rescaled by month, so a month's mean may differ
+    a little from `gpus`. A series by the hour stands for all but the factors of the months.
     """
+    if workload.hourly_gpus is not None:
+        wanted = np.asarray(workload.hourly_gpus, dtype=np.float64)[slots.first_hour]
+    else:
+        wanted = _by_growth_and_profile(workload, slots)
+    if workload.month_factors is None:
+        return wanted
+    return wanted * np.asarray(workload.month_factors, dtype=np.float64)[slots.month]
+
+
+def _by_growth_and_profile(workload: Workload, slots: Slots) -> FloatArray:
     months = int(slots.month[-1]) + 1
     growth = np.power(1.0 + workload.growth_per_month, np.arange(months, dtype=np.float64))
-    wanted = workload.gpus * growth[slots.month]
+    wanted: FloatArray = workload.gpus * growth[slots.month]
     if workload.profile is None:
         return wanted
     return wanted * np.asarray(workload.profile, dtype=np.float64)[slots.hour_of_week]
