@@ -1,0 +1,161 @@
+"""A plan's commitments month by month, written as FOCUS rows."""
+
+from dataclasses import dataclass
+from datetime import date
+
+import numpy as np
+
+from planner.core.books.focus import ChargeFrequency, FocusRow, Status
+from planner.core.calendar import add_months
+from planner.core.plan import Outcome, Reserved
+from planner.core.ranges import AT_LEAST_0, COUNT_FROM_1, optional, refuse, require_fields
+
+COST = optional(AT_LEAST_0)
+
+
+@dataclass(frozen=True)
+class CommitmentMonth:
+    """What a commitment bills and uses in one month, in USD; None is not known.
+
+    `upfront_usd` is paid in this month for a term of `term_months`, `recurring_usd` for this month. Used and
+    unused are the month's share of the whole cost. `on_demand_usd` is what the used hours would have cost at
+    the public price, `contracted_usd` at the negotiated one, before the commitment.
+    """
+
+    commitment_discount_id: str
+    month: date
+    upfront_usd: float | None
+    recurring_usd: float | None
+    used_usd: float | None
+    unused_usd: float | None
+    on_demand_usd: float | None = None
+    contracted_usd: float | None = None
+    term_months: int = 12
+    currency: str = "USD"
+
+    def __post_init__(self) -> None:
+        """Refuse amounts outside their range, and a month that is not given by its first day."""
+        require_fields(
+            self,
+            upfront_usd=COST,
+            recurring_usd=COST,
+            used_usd=COST,
+            unused_usd=COST,
+            on_demand_usd=COST,
+            contracted_usd=COST,
+            term_months=COUNT_FROM_1,
+        )
+        if self.month.day != 1:
+            refuse("month", self.month, "the first day of a month")
+
+
+def commitment_rows(month: CommitmentMonth) -> list[FocusRow]:
+    """Return the rows of one commitment in one month; those that are a known 0 are left out.
+
+    Purchases (upfront One-Time, recurring Recurring) are billed and Standard, their effective cost is 0. Use
+    and what is left unused are Usage-Based and Committed, effective and billed at 0. Nothing was delivered
+    in unused hours, so their list and contracted cost are 0 and the saving of the row is minus its cost:
+    savings of all rows then have the unused money in them. (The specification's samples put the on-demand
+    price there.)
+
+    >>> rows = commitment_rows(CommitmentMonth("c", date(2027, 1, 1), 0.0, 1.0, 0.75, 0.25))
+    >>> [(row.charge_category, row.billed_cost, row.effective_cost) for row in rows]
+    [('Purchase', 1.0, 0.0), ('Usage', 0.0, 0.75), ('Usage', 0.0, 0.25)]
+    """
+    rows = [
+        _purchase(month, month.upfront_usd, "One-Time", month.term_months),
+        _purchase(month, month.recurring_usd, "Recurring", 1),
+        _usage(month, month.used_usd, "Used", month.on_demand_usd, month.contracted_usd),
+        _usage(month, month.unused_usd, "Unused", 0.0, 0.0),
+    ]
+    return [row for row in rows if row.billed_cost != 0.0 or row.effective_cost != 0.0]
+
+
+def _purchase(month: CommitmentMonth, usd: float | None, frequency: ChargeFrequency, months: int) -> FocusRow:
+    return FocusRow(
+        "Purchase",
+        frequency,
+        billed_cost=usd,
+        effective_cost=0.0,
+        list_cost=usd,
+        contracted_cost=usd,
+        pricing_category="Standard",
+        commitment_discount_id=month.commitment_discount_id,
+        charge_period_start=month.month,
+        charge_period_end=add_months(month.month, months),
+        billing_currency=month.currency,
+    )
+
+
+def _usage(
+    month: CommitmentMonth,
+    usd: float | None,
+    status: Status,
+    list_usd: float | None,
+    contracted: float | None,
+) -> FocusRow:
+    return FocusRow(
+        "Usage",
+        "Usage-Based",
+        billed_cost=0.0,
+        effective_cost=usd,
+        list_cost=list_usd,
+        contracted_cost=contracted,
+        pricing_category="Committed",
+        commitment_discount_id=month.commitment_discount_id,
+        commitment_discount_status=status,
+        charge_period_start=month.month,
+        charge_period_end=add_months(month.month, 1),
+        billing_currency=month.currency,
+    )
+
+
+def rows_of_plan(outcome: Outcome, supply: str) -> list[FocusRow]:
+    """Return the FOCUS rows of one reserved supply over a plan, in the order of months.
+
+    What the used hours would have cost on demand is taken at the plan's reference price of the month, None
+    without one; negotiated prices are not in a plan, so contracted cost is the same. Raises ValueError where
+    the plan has no reserved supply of that name.
+    """
+    found = [each for each in outcome.plan.supplies if isinstance(each, Reserved) and each.name == supply]
+    if not found:
+        refuse("supply", repr(supply), "the name of a reserved supply of the plan")
+    return [row for month in _months(outcome, found[0]) for row in commitment_rows(month)]
+
+
+def _months(outcome: Outcome, reserved: Reserved) -> list[CommitmentMonth]:
+    frame = outcome.monthly[outcome.monthly["supply"] == reserved.name]
+    columns = ["cash_usd", "amortized_usd", "paid_gpu_hours"]
+    sums = frame.groupby(["line", "month"])[columns].sum(min_count=1).to_dict("index")
+
+    def amount(line: str, day: date, column: str) -> float | None:
+        """Return what stands in the plan; a line that was left out is 0, NaN is not known."""
+        value = sums.get((line, day), {column: 0.0})[column]
+        return None if np.isnan(value) else float(value)
+
+    def month_of(index: int, day: date) -> CommitmentMonth:
+        used_hours = amount("served", day, "paid_gpu_hours") or 0.0
+        price = _on_demand_usd_per_gpu_hour(outcome, index)
+        on_demand = None if price is None else used_hours * price
+        return CommitmentMonth(
+            reserved.name,
+            day,
+            upfront_usd=amount("upfront", day, "cash_usd"),
+            recurring_usd=amount("recurring", day, "cash_usd"),
+            used_usd=amount("commitment_used", day, "amortized_usd"),
+            unused_usd=amount("commitment_unused", day, "amortized_usd"),
+            on_demand_usd=on_demand,
+            contracted_usd=on_demand,
+            term_months=reserved.term_months,
+            currency=outcome.plan.currency,
+        )
+
+    days = [add_months(outcome.plan.start, index) for index in range(outcome.plan.months)]
+    return [month_of(index, day) for index, day in enumerate(days)]
+
+
+def _on_demand_usd_per_gpu_hour(outcome: Outcome, index: int) -> float | None:
+    reference = outcome.reference
+    if reference is None or reference.usd_per_gpu_hour is None:
+        return None
+    return reference.usd_per_gpu_hour * (1.0 + outcome.plan.price_drift_per_month) ** index
