@@ -1,0 +1,1 @@
+"""What turns work (runs, tokens, requests) into GPU-hours."""
