@@ -6,12 +6,12 @@ not known, and so is every sum that holds it. Source: FinOps Open Cost and Usage
 and appendix "Commitment discounts".
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
-from planner.core.ranges import ANY, optional, refuse, require_fields, require_one_of
+from planner.core.ranges import ANY, optional, refuse, require_fields, require_one_of, takes
 
 ChargeCategory = Literal["Usage", "Purchase", "Tax", "Credit", "Adjustment"]
 ChargeFrequency = Literal["One-Time", "Recurring", "Usage-Based"]
@@ -71,15 +71,15 @@ def _column(name: str) -> str:
     return "".join(word.capitalize() for word in name.split("_"))
 
 
-def total(costs: Iterable[float | None]) -> float | None:
+@takes(costs=COST)
+def total(costs: Sequence[float | None]) -> float | None:
     """Return the sum of costs; None where one is not known.
 
     >>> total([1.0, 2.0]), total([1.0, None])
     (3.0, None)
     """
-    held = list(costs)
-    known = [cost for cost in held if cost is not None]
-    return sum(known) if len(known) == len(held) else None
+    known = [cost for cost in costs if cost is not None]
+    return sum(known) if len(known) == len(costs) else None
 
 
 def invoice_usd(rows: Sequence[FocusRow]) -> float | None:
@@ -88,7 +88,7 @@ def invoice_usd(rows: Sequence[FocusRow]) -> float | None:
     >>> invoice_usd([FocusRow("Purchase", "Recurring", 1.0, 0.0)])
     1.0
     """
-    return total(row.billed_cost for row in rows)
+    return total([row.billed_cost for row in rows])
 
 
 def amortized_usd(rows: Sequence[FocusRow]) -> float | None:
@@ -97,7 +97,7 @@ def amortized_usd(rows: Sequence[FocusRow]) -> float | None:
     >>> amortized_usd([FocusRow("Purchase", "Recurring", 1.0, 0.0)])
     0.0
     """
-    return total(row.effective_cost for row in rows)
+    return total([row.effective_cost for row in rows])
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,7 @@ def commitment_use(rows: Sequence[FocusRow], commitment_discount_id: str) -> Com
         if row.commitment_discount_status is None:
             refuse("commitment_discount_status", None, "Used or Unused on usage of a commitment")
     return CommitmentUse(
-        total(row.effective_cost for row in usage if row.commitment_discount_status == "Used"),
-        total(row.effective_cost for row in usage if row.commitment_discount_status == "Unused"),
-        total(row.billed_cost for row in own if row.charge_category == "Purchase"),
+        total([row.effective_cost for row in usage if row.commitment_discount_status == "Used"]),
+        total([row.effective_cost for row in usage if row.commitment_discount_status == "Unused"]),
+        total([row.billed_cost for row in own if row.charge_category == "Purchase"]),
     )

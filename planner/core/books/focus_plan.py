@@ -7,19 +7,23 @@ import numpy as np
 
 from planner.core.books.focus import ChargeFrequency, FocusRow, Status
 from planner.core.calendar import add_months
-from planner.core.plan import Outcome, Reserved
-from planner.core.ranges import AT_LEAST_0, COUNT_FROM_1, optional, refuse, require_fields
+from planner.core.plan import Contract, Outcome, Reserved, SavingsPlan
+from planner.core.ranges import AT_LEAST_0, optional, refuse, require_fields
 
 COST = optional(AT_LEAST_0)
+Commitment = Reserved | SavingsPlan | Contract
+COMMITMENTS = ("reserved supply", "savings plan", "contract")
+ROUNDING_USD = 1e-6  # what is left of a difference of large sums
 
 
 @dataclass(frozen=True)
 class CommitmentMonth:
     """What a commitment bills and uses in one month, in USD; None is not known.
 
-    `upfront_usd` is paid in this month for a term of `term_months`, `recurring_usd` for this month. Used and
+    `upfront_usd` is paid in this month for the whole term, `recurring_usd` for this month. Used and
     unused are the month's share of the whole cost. `on_demand_usd` is what the used hours would have cost at
-    the public price, `contracted_usd` at the negotiated one, before the commitment.
+    the public price, `contracted_usd` at the negotiated one, before the commitment. `term_end` is the first
+    day after the term.
     """
 
     commitment_discount_id: str
@@ -30,7 +34,7 @@ class CommitmentMonth:
     unused_usd: float | None
     on_demand_usd: float | None = None
     contracted_usd: float | None = None
-    term_months: int = 12
+    term_end: date | None = None
     currency: str = "USD"
 
     def __post_init__(self) -> None:
@@ -43,7 +47,6 @@ class CommitmentMonth:
             unused_usd=COST,
             on_demand_usd=COST,
             contracted_usd=COST,
-            term_months=COUNT_FROM_1,
         )
         if self.month.day != 1:
             refuse("month", self.month, "the first day of a month")
@@ -63,15 +66,17 @@ def commitment_rows(month: CommitmentMonth) -> list[FocusRow]:
     [('Purchase', 1.0, 0.0), ('Usage', 0.0, 0.75), ('Usage', 0.0, 0.25)]
     """
     rows = [
-        _purchase(month, month.upfront_usd, "One-Time", month.term_months),
-        _purchase(month, month.recurring_usd, "Recurring", 1),
+        _purchase(month, month.upfront_usd, "One-Time", month.term_end),
+        _purchase(month, month.recurring_usd, "Recurring", add_months(month.month, 1)),
         _usage(month, month.used_usd, "Used", month.on_demand_usd, month.contracted_usd),
         _usage(month, month.unused_usd, "Unused", 0.0, 0.0),
     ]
     return [row for row in rows if row.billed_cost != 0.0 or row.effective_cost != 0.0]
 
 
-def _purchase(month: CommitmentMonth, usd: float | None, frequency: ChargeFrequency, months: int) -> FocusRow:
+def _purchase(
+    month: CommitmentMonth, usd: float | None, frequency: ChargeFrequency, end: date | None
+) -> FocusRow:
     return FocusRow(
         "Purchase",
         frequency,
@@ -82,7 +87,7 @@ def _purchase(month: CommitmentMonth, usd: float | None, frequency: ChargeFreque
         pricing_category="Standard",
         commitment_discount_id=month.commitment_discount_id,
         charge_period_start=month.month,
-        charge_period_end=add_months(month.month, months),
+        charge_period_end=end,
         billing_currency=month.currency,
     )
 
@@ -111,34 +116,37 @@ def _usage(
 
 
 def rows_of_plan(outcome: Outcome, supply: str) -> list[FocusRow]:
-    """Return the FOCUS rows of one reserved supply over a plan, in the order of months.
+    """Return the FOCUS rows of a reserved supply, savings plan or contract over a plan, month by month.
 
-    What the used hours would have cost on demand is taken at the plan's reference price of the month, None
-    without one; negotiated prices are not in a plan, so contracted cost is the same. Raises ValueError where
-    the plan has no reserved supply of that name.
+    Over a term that lies inside the plan effective usage is the billed purchase. What the used hours would
+    have cost on demand is taken at the plan's reference price of the month: None without one, and for
+    savings plans. Negotiated prices are not in a plan, so contracted cost is the same. Capacity blocks are
+    reservations of capacity and not here. Raises ValueError where the plan has no such supply of that name.
     """
-    found = [each for each in outcome.plan.supplies if isinstance(each, Reserved) and each.name == supply]
-    if not found:
-        refuse("supply", repr(supply), "the name of a reserved supply of the plan")
-    return [row for month in _months(outcome, found[0]) for row in commitment_rows(month)]
+    for each in outcome.plan.supplies:
+        if isinstance(each, Reserved | SavingsPlan | Contract) and each.name == supply:
+            return [row for month in _months(outcome, each) for row in commitment_rows(month)]
+    raise ValueError(f"supply is {supply!r}; right would be a {' or '.join(COMMITMENTS)} of the plan")
 
 
-def _months(outcome: Outcome, reserved: Reserved) -> list[CommitmentMonth]:
-    frame = outcome.monthly[outcome.monthly["supply"] == reserved.name]
+def _months(outcome: Outcome, supply: Commitment) -> list[CommitmentMonth]:
+    frame = outcome.monthly[outcome.monthly["supply"] == supply.name]
     columns = ["cash_usd", "amortized_usd", "paid_gpu_hours"]
     sums = frame.groupby(["line", "month"])[columns].sum(min_count=1).to_dict("index")
 
     def amount(line: str, day: date, column: str) -> float | None:
         """Return what stands in the plan; a line that was left out is 0, NaN is not known."""
         value = sums.get((line, day), {column: 0.0})[column]
-        return None if np.isnan(value) else float(value)
+        if np.isnan(value):
+            return None
+        return 0.0 if abs(value) < ROUNDING_USD else float(value)
 
     def month_of(index: int, day: date) -> CommitmentMonth:
         used_hours = amount("served", day, "paid_gpu_hours") or 0.0
-        price = _on_demand_usd_per_gpu_hour(outcome, index)
+        price = _on_demand_usd_per_gpu_hour(outcome, index, supply)
         on_demand = None if price is None else used_hours * price
         return CommitmentMonth(
-            reserved.name,
+            supply.name,
             day,
             upfront_usd=amount("upfront", day, "cash_usd"),
             recurring_usd=amount("recurring", day, "cash_usd"),
@@ -146,7 +154,7 @@ def _months(outcome: Outcome, reserved: Reserved) -> list[CommitmentMonth]:
             unused_usd=amount("commitment_unused", day, "amortized_usd"),
             on_demand_usd=on_demand,
             contracted_usd=on_demand,
-            term_months=reserved.term_months,
+            term_end=_term_end(supply),
             currency=outcome.plan.currency,
         )
 
@@ -154,8 +162,13 @@ def _months(outcome: Outcome, reserved: Reserved) -> list[CommitmentMonth]:
     return [month_of(index, day) for index, day in enumerate(days)]
 
 
-def _on_demand_usd_per_gpu_hour(outcome: Outcome, index: int) -> float | None:
+def _term_end(supply: Commitment) -> date:
+    return supply.end if isinstance(supply, Contract) else add_months(supply.start, supply.term_months)
+
+
+def _on_demand_usd_per_gpu_hour(outcome: Outcome, index: int, supply: Commitment) -> float | None:
     reference = outcome.reference
-    if reference is None or reference.usd_per_gpu_hour is None:
+    # what a plan in money covers is counted in money: how many hours it was stands elsewhere
+    if isinstance(supply, SavingsPlan) or reference is None or reference.usd_per_gpu_hour is None:
         return None
     return reference.usd_per_gpu_hour * (1.0 + outcome.plan.price_drift_per_month) ** index

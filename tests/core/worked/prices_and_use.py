@@ -1,11 +1,11 @@
 """Price paths, break-even months, the utilization ladder."""
 
 from dataclasses import astuple
-from datetime import date
 
 import numpy as np
 
-from planner.core import break_even, metrics, prices, units
+from planner.core import metrics, prices, units
+from planner.core.books import surface
 from tests.core.worked.example import Example, Values
 
 EXAMPLES = [
@@ -114,41 +114,20 @@ def future_compute(given: Values) -> Values:
 
 
 def break_even_month(given: Values) -> Values:
-    hours = np.full(given["horizon_months"], float(given["hours_per_month"]))
-    days = [date(2000, 1, 1)] * len(hours)
-
-    def month(decline: float) -> int | None:
-        own, rent = break_even.cumulative_own_and_rent(
-            gpus=given["gpus"],
-            usd_capex=given["capex_at_time_0"],
-            usd_running_per_month=given["opex_per_month"],
-            lead_months=given["lead_months"],
-            usd_rent_per_gpu_hour=given["rent_per_gpu_hour_month_1"],
-            utilization=given["utilization"],
-            price_decline_per_month=decline,
-            rate_per_year=given["annual_rate_effective"],
-            hours=hours,
-        )
-        found = break_even.find_break_even(own, rent, days, np.zeros(len(hours)))
-        assert found is not None
-        return found.month
-
-    own, rent = break_even.cumulative_own_and_rent(
+    case = surface.OwnOrRent(
         gpus=given["gpus"],
         usd_capex=given["capex_at_time_0"],
         usd_running_per_month=given["opex_per_month"],
-        lead_months=0,
         usd_rent_per_gpu_hour=given["rent_per_gpu_hour_month_1"],
-        utilization=1.0,
-        price_decline_per_month=0.0,
-        rate_per_year=0.0,
-        hours=hours,
+        hours_by_month=(float(given["hours_per_month"]),) * given["horizon_months"],
+        lead_months=given["lead_months"],
+        rate_per_year=given["annual_rate_effective"],
     )
-    naive = break_even.find_break_even(own, rent, days, np.zeros(len(hours)))
-    assert naive is not None
+    declines = surface.Axis("price_decline_per_month", tuple(given["monthly_price_decline"]))
+    found = surface.break_even_surface(case, declines, surface.Axis("utilization", (given["utilization"],)))
     return {
-        "break_even_month": [month(decline) for decline in given["monthly_price_decline"]],
-        "naive_month_full_utilization_no_lead_no_decline_no_discount": naive.month,
+        "break_even_month": [None if np.isinf(month) else month for month in found.month[0].tolist()],
+        "naive_month_full_utilization_no_lead_no_decline_no_discount": found.naive_month[0, 0],
     }
 
 
