@@ -1,6 +1,7 @@
 """What a limit lets one run, and how long a raise of it takes. A quota is permission, not capacity.
 
-Waits are lognormal, told by their median and 90th percentile: sigma = ln(p90 / median) / z(0.9).
+Waits are lognormal, told by their median and 90th percentile: sigma = ln(p90 / median) / z(0.9), a choice of
+the model and not a law: logs of requests are few. Several limits at once: quota_limits.py.
 """
 
 import math
@@ -11,6 +12,18 @@ from statistics import NormalDist, median
 
 import numpy as np
 
+from planner.core.ranges import (
+    ABOVE_0,
+    ANY,
+    AT_LEAST_0,
+    COUNT,
+    PROBABILITY_INSIDE,
+    SHARE,
+    optional,
+    refuse,
+    require_fields,
+    takes,
+)
 from planner.core.units import HOURS_PER_DAY
 
 _NORMAL = NormalDist()
@@ -35,11 +48,17 @@ class Wait:
     records: int = 0
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.median <= self.p90:
-            raise ValueError(f"median {self.median} and p90 {self.p90}: above 0, and the p90 not below")
+        require_fields(self, median=ABOVE_0, p90=ABOVE_0, granted_share=optional(SHARE), records=COUNT)
+        if self.p90 < self.median:
+            refuse("p90", self.p90, f"at least the median, {self.median:g}")
 
     @property
     def is_assumption(self) -> bool:
+        """Return whether too few records stand behind it.
+
+        >>> Wait(median=12, p90=26).is_assumption
+        True
+        """
         return self.records < FEWEST_RECORDS
 
     @property
@@ -60,6 +79,7 @@ class Wait:
         """
         return self.median * math.exp(self.sigma**2 / 2.0)
 
+    @takes(time=ANY)
     def probability_by(self, time: float) -> float:
         """Return P(T <= time) = Phi(ln(time / median) / sigma): the chance that it is over by then.
 
@@ -74,6 +94,7 @@ class Wait:
             return float(time >= self.median)
         return _NORMAL.cdf(math.log(time / self.median) / self.sigma)
 
+    @takes(service_level=PROBABILITY_INSIDE)
     def quantile(self, service_level: float) -> float:
         """Return the time within which a share `service_level` is over: median * e^(z * sigma).
 
@@ -82,8 +103,13 @@ class Wait:
         """
         return self.median * math.exp(_NORMAL.inv_cdf(service_level) * self.sigma)
 
+    @takes(time=ANY)
     def usable_by(self, time: float) -> float | None:
-        """Return P(granted) * P(T <= time), None where P(granted) is not known."""
+        """Return P(granted) * P(T <= time), None where P(granted) is not known.
+
+        >>> round(Wait(median=10, p90=30, granted_share=0.7).usable_by(30), 6)
+        0.63
+        """
         return None if self.granted_share is None else self.granted_share * self.probability_by(time)
 
 
@@ -94,17 +120,30 @@ LARGE_QUOTA_DAYS = Wait(median=10.0, p90=30.0, granted_share=0.7)
 SERVERS_DAYS = Wait(median=12.0 * 7, p90=26.0 * 7)
 
 
+@takes(gpus=AT_LEAST_0)
 def assumed_quota_wait(gpus: float) -> Wait:
-    """Return the assumed wait for a raise by so many GPUs: from one whole node on it is a large one."""
+    """Return the assumed wait for a raise by so many GPUs: from one whole node on it is a large one.
+
+    >>> assumed_quota_wait(8).median
+    10.0
+    """
     return LARGE_QUOTA_DAYS if gpus >= LARGE_FROM_GPUS else SMALL_QUOTA_DAYS
 
 
+@takes(days=AT_LEAST_0, granted=COUNT)
 def learned_wait(days: Sequence[float], granted: int) -> Wait | None:
     """Return the wait that decided requests show, None below FEWEST_RECORDS of them.
 
     `days` holds the time from request to answer of each, refusals included; `granted` counts those that
     got all they asked for. Requests that are still open are in neither, which makes the answer early.
+    The 90th percentile is linear between records (Hyndman and Fan, 1996, type 7). Raises ValueError where
+    more were granted than decided.
+
+    >>> learned_wait([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], granted=7).median
+    5.5
     """
+    if granted > len(days):
+        refuse("granted", granted, f"at most the decided requests, {len(days)}")
     if len(days) < FEWEST_RECORDS:
         return None
     lasted = [max(each, SHORTEST_DAYS) for each in days]
@@ -113,6 +152,7 @@ def learned_wait(days: Sequence[float], granted: int) -> Wait | None:
     return Wait(middle, high, granted / len(lasted), len(lasted))
 
 
+@takes(service_level=PROBABILITY_INSIDE, burn_in_days=COUNT)
 def order_by(need: date, wait: Wait, service_level: float, burn_in_days: int = 0) -> date:
     """Return the last day to ask: need - quantile(service level) - burn-in, in whole days.
 
@@ -126,10 +166,12 @@ def order_by(need: date, wait: Wait, service_level: float, burn_in_days: int = 0
     return need - timedelta(days=days + burn_in_days)
 
 
+@takes(limit=ANY, drawn_per_instance=ABOVE_0)
 def instances_within(limit: float, drawn_per_instance: float) -> int:
     """Return how many whole instances a limit allows: floor(limit / what one draws of it).
 
-    A limit below one instance allows none; vCPUs are never divided by vCPUs per GPU.
+    A limit below one instance allows none, and so does what is left of one that is overdrawn. vCPUs are never
+    divided by vCPUs per GPU. Source of the example: AWS counts 192 vCPUs for one p5.48xlarge of 8 GPUs.
 
     >>> [instances_within(quota, 192) for quota in (128, 192, 384, 1000)]
     [0, 1, 2, 5]
@@ -137,11 +179,26 @@ def instances_within(limit: float, drawn_per_instance: float) -> int:
     return max(math.floor(limit / drawn_per_instance + 1e-9), 0)
 
 
-def headroom_share(limit: float, peak_use: float) -> float | None:
-    """Return (limit - peak use) / limit: below 0 when use is above it, None for a limit of 0."""
-    return None if limit == 0.0 else (limit - peak_use) / limit
+@takes(limit=optional(AT_LEAST_0), peak_use=optional(AT_LEAST_0))
+def headroom_share(limit: float | None, peak_use: float | None) -> float | None:
+    """Return (limit - peak use) / limit: below 0 when use is above it; None for a limit of 0, or unknown.
+
+    >>> headroom_share(384.0, 288.0)
+    0.25
+    """
+    return None if not limit or peak_use is None else (limit - peak_use) / limit
 
 
-def gap(planned_peak: float, limit: float) -> float:
-    """Return how much of a planned peak the limit does not allow: max(0, planned peak - limit)."""
+@takes(planned_peak=AT_LEAST_0, limit=optional(AT_LEAST_0))
+def gap(planned_peak: float, limit: float | None) -> float | None:
+    """Return how much of a planned peak the limit does not allow: max(0, planned peak - limit).
+
+    Both in the unit of the limit. None where the limit is unknown and the peak is not 0: an unknown quota is
+    not an endless one. A month with a gap cannot be served unless a raise is granted in time.
+
+    >>> gap(64.0, 33.0)
+    31.0
+    """
+    if limit is None:
+        return None if planned_peak else 0.0
     return max(planned_peak - limit, 0.0)

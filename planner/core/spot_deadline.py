@@ -13,8 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.core.ranges import ABOVE_0, AT_LEAST_0, SHARE_ABOVE_0, require_fields, takes, with_unknown
 from planner.core.spot_traces import Hours, Spell, Trace, spells
 
+_USD = with_unknown(AT_LEAST_0)
 _SAME_HOURS = 1e-9  # times that differ by less are the same
 
 
@@ -29,10 +31,14 @@ class DeadlineJob:
     work_rate: float = 1.0
 
     def __post_init__(self) -> None:
-        if not (self.work_hours > 0 and self.deadline_hours > 0 and self.restart_hours >= 0):
-            raise ValueError("work and deadline must be above 0 hours, and the restart 0 hours or more")
-        if not 0 < self.work_rate <= 1:
-            raise ValueError(f"work_rate must be above 0 and at most 1, not {self.work_rate}")
+        require_fields(
+            self,
+            work_hours=ABOVE_0,
+            deadline_hours=ABOVE_0,
+            restart_hours=AT_LEAST_0,
+            nodes_needed=ABOVE_0,
+            work_rate=SHARE_ABOVE_0,
+        )
 
 
 @dataclass(frozen=True)
@@ -62,8 +68,12 @@ class Replay:
         """Return how often the job ends on demand."""
         return _share(self.switched)
 
+    @takes(spot_usd_per_node_hour=_USD, on_demand_usd_per_node_hour=_USD)
     def usd_per_node(self, spot_usd_per_node_hour: float, on_demand_usd_per_node_hour: float) -> Hours:
-        """Return what each start costs per node: paid hours at their price. Waiting is not paid."""
+        """Return what each start costs per node: paid hours at their price. Waiting is not paid.
+
+        A price that is NaN is unknown, and so is then every cost.
+        """
         on_demand = self.on_demand_hours * on_demand_usd_per_node_hour
         return self.spot_paid_hours * spot_usd_per_node_hour + on_demand
 
@@ -72,15 +82,18 @@ def _share(values: NDArray[np.bool_]) -> float:
     return float(values.mean()) if len(values) else math.nan
 
 
+@takes(every_hours=ABOVE_0)
 def replay(trace: Trace, job: DeadlineJob, *, every_hours: float) -> Replay:
     """Return what becomes of the job from each start, one every `every_hours` of each watched stretch.
 
     A start counts where the deadline lies in the same stretch. The safety rule: run on spot while time left >
     work left + restart; at that moment move to on demand, which always has room and does an hour of work per
     hour, and finish there. Source: Wu and others, NSDI 2024, "Can't Be Late".
+
+    >>> trace = Trace(np.array([0.0, 2.0]), np.array([2.0, 6.0]), np.array([1.0, 0.0]))
+    >>> replay(trace, DeadlineJob(work_hours=2, deadline_hours=3), every_hours=1).alone_in_time.tolist()
+    [True, False, False, False]
     """
-    if not every_hours > 0:
-        raise ValueError(f"every_hours must be above 0, not {every_hours}")
     starts: list[float] = []
     alone: list[bool] = []
     ends: list[_End] = []

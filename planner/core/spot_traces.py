@@ -12,6 +12,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.core.ranges import ANY, AT_LEAST_0, COUNT, refuse, require_fields, takes
+
 Hours = NDArray[np.float64]
 
 
@@ -24,13 +26,15 @@ class Trace:
     nodes: Hours
 
     def __post_init__(self) -> None:
+        require_fields(self, starts_hours=ANY, ends_hours=ANY, nodes=AT_LEAST_0)
         starts, ends = self.starts_hours, self.ends_hours
         if not len(starts) == len(ends) == len(self.nodes):
-            raise ValueError("as many ends and machines as starts")
+            refuse("ends_hours", ends, f"as many ends and machines as starts, {len(starts)}")
         if np.any(ends < starts) or np.any(starts[1:] < ends[:-1]):
-            raise ValueError("segments in order of time that do not overlap")
+            refuse("starts_hours", starts, "segments in order of time that do not overlap")
 
 
+@takes(starts_hours=ANY, last_seen_hours=ANY, nodes=AT_LEAST_0, tick_hours=AT_LEAST_0)
 def trace_of(
     starts_hours: Sequence[float],
     last_seen_hours: Sequence[float],
@@ -42,11 +46,13 @@ def trace_of(
     """Return the segments of change points as they are stored: each holds until the next one.
 
     Before a gap, and at the end, a value holds until it was last seen, and one tick longer where each sight
-    stands for a tick.
+    stands for a tick. Raises ValueError where the four sequences differ in length.
 
     >>> trace_of([0, 2, 9], [1, 4, 9], [True, False, True], [0, 1, 1], tick_hours=1).ends_hours.tolist()
     [2.0, 5.0, 10.0]
     """
+    if not len(starts_hours) == len(last_seen_hours) == len(follows_gap) == len(nodes):
+        refuse("last_seen_hours", last_seen_hours, f"as many of each as starts, {len(starts_hours)}")
     ends = [
         following if following is not None and not gap else seen + tick_hours
         for seen, following, gap in zip(
@@ -76,6 +82,16 @@ class Availability:
     losses: int
     returns: int
 
+    def __post_init__(self) -> None:
+        require_fields(
+            self,
+            watched_hours=AT_LEAST_0,
+            available_hours=AT_LEAST_0,
+            spells=COUNT,
+            losses=COUNT,
+            returns=COUNT,
+        )
+
     @property
     def share(self) -> float:
         """Return available / watched time."""
@@ -94,7 +110,11 @@ class Availability:
 
 
 def stretches(trace: Trace) -> Iterator[slice]:
-    """Yield the runs of segments that were watched without a gap."""
+    """Yield the runs of segments that were watched without a gap.
+
+    >>> list(stretches(trace_of([0, 5], [1, 6], [True, True], [1, 1])))
+    [slice(0, 1, None), slice(1, 2, None)]
+    """
     if len(trace.starts_hours) == 0:
         return
     opens = np.flatnonzero(trace.starts_hours[1:] > trace.ends_hours[:-1]) + 1
@@ -103,8 +123,13 @@ def stretches(trace: Trace) -> Iterator[slice]:
         yield slice(start, end)
 
 
+@takes(nodes_needed=AT_LEAST_0)
 def spells(trace: Trace, nodes_needed: float) -> list[Spell]:
-    """Return the spells of every watched stretch, in order."""
+    """Return the spells of every watched stretch, in order.
+
+    >>> [one.is_available for one in spells(trace_of([0, 2], [1, 4], [True, False], [0, 1]), 1)]
+    [False, True]
+    """
     found: list[Spell] = []
     for part in stretches(trace):
         enough = trace.nodes[part] >= nodes_needed
@@ -116,6 +141,23 @@ def spells(trace: Trace, nodes_needed: float) -> list[Spell]:
     return found
 
 
+@takes(available_samples=COUNT, samples=COUNT)
+def sampled_share(available_samples: int, samples: int) -> float | None:
+    """Return available / samples: how much of the time a machine could be had; None without a sample.
+
+    Samples are to be evenly spaced. They follow each other closely, so they say less than as many
+    independent ones would. Raises ValueError where more were available than looked at. Source of the example:
+    SkyPilot spot traces, us-west-2b, 45 days of 2023 (Wu and others, NSDI 2024).
+
+    >>> round(sampled_share(18242, 20158), 3)
+    0.905
+    """
+    if available_samples > samples:
+        refuse("available_samples", available_samples, f"at most samples, {samples}")
+    return available_samples / samples if samples else None
+
+
+@takes(nodes_needed=AT_LEAST_0)
 def availability(trace: Trace, nodes_needed: float = 1.0) -> Availability:
     """Return the share of watched time with enough machines, and how often they were lost.
 

@@ -1,8 +1,6 @@
 """State what interruptions cost, and what published bands allow to say."""
 
-import json
 import math
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,133 +21,8 @@ from planner.core.spot import (
     usd_per_useful_gpu_hour_with_fallback,
     young_interval_hours,
 )
-from planner.core.spot_traces import availability, trace_of
 
-HOURS_PER_YEAR = 8760
 HOURS = st.floats(0.01, 100.0)
-
-
-# --- the published examples, typed here and as they lie in the samples ---
-
-
-def spot_01(inputs: dict[str, Any]) -> dict[str, Any]:
-    hours = daly_interval_hours(inputs["checkpoint_minutes"] / 60, inputs["mtbf_minutes"] / 60)
-    return {"daly_optimum_minutes": hours * 60}
-
-
-def spot_04(inputs: dict[str, Any]) -> dict[str, Any]:
-    mtbf = job_mtbf_hours(inputs["machines"], inputs["mtbf_years_each"] * HOURS_PER_YEAR)
-    return {"optimum_hours": young_interval_hours(inputs["checkpoint_minutes"] / 60, mtbf)}
-
-
-def spot_05(inputs: dict[str, Any]) -> dict[str, Any]:
-    share = checkpoint_share(inputs["checkpoint_seconds"] / 3600, inputs["interval_hours"])
-    hours = inputs["days"] * 24
-    return {
-        "checkpoints": hours / inputs["interval_hours"],
-        "hours_lost": hours * share,
-        "percent": share * 100,
-    }
-
-
-def spot_06(inputs: dict[str, Any]) -> dict[str, Any]:
-    works = [
-        spot_work(
-            instances=instances,
-            mtbf_hours_per_instance=inputs["mean_minutes_to_preemption_per_instance"] / 60,
-            checkpoint_hours=inputs["checkpoint_minutes"] / 60,
-            restart_hours=inputs["restart_minutes"] / 60,
-        )
-        for instances in inputs["instances"]
-    ]
-    return {
-        "tau_minutes": [work.interval_hours * 60 for work in works],
-        "wall_clock_factor": [work.time_factor for work in works],
-        "effective_price_over_on_demand": [
-            work.usd_per_useful_gpu_hour(inputs["spot_over_on_demand"]) for work in works
-        ],
-    }
-
-
-def spot_08(inputs: dict[str, Any]) -> dict[str, Any]:
-    """One tick each: `available` of them with a machine, the rest without."""
-    shares = {}
-    for zone, available in inputs["available_samples"].items():
-        trace = trace_of(
-            [0, available], [available - 1, inputs["samples"] - 1], [True, False], [1, 0], tick_hours=1
-        )
-        shares[zone] = availability(trace).share
-    return {"availability": shares}
-
-
-ANSWERS = {"SPOT-01": spot_01, "SPOT-04": spot_04, "SPOT-05": spot_05, "SPOT-06": spot_06, "SPOT-08": spot_08}
-TYPED = [
-    # J. T. Daly, FGCS 22 (2006), figure 3; 120.0 by Young
-    (
-        "SPOT-01",
-        {"mtbf_minutes": 1440, "checkpoint_minutes": 5, "restart_minutes": 10},
-        {"daly_optimum_minutes": 117},
-        {"abs": 0.6, "rel": 0},
-    ),
-    # the GraphLab paper as quoted by A. Colyer, 2015
-    (
-        "SPOT-04",
-        {"machines": 64, "mtbf_years_each": 1, "checkpoint_minutes": 2},
-        {"optimum_hours": 3.02},
-        {"rel": 0.01},
-    ),
-    # S. Bekman, ML Engineering, chapter on fault tolerance
-    (
-        "SPOT-05",
-        {"checkpoint_seconds": 40, "interval_hours": 3, "days": 90},
-        {"checkpoints": 720, "hours_lost": 8.0, "percent": 0.3704},
-        {"rel": 0.001},
-    ),
-    # 138 minutes to preemption; worked out from the formulas by hand
-    (
-        "SPOT-06",
-        {
-            "mean_minutes_to_preemption_per_instance": 138, "checkpoint_minutes": 2, "restart_minutes": 6,
-            "spot_over_on_demand": 0.3, "instances": [1, 8],
-        },
-        {
-            "tau_minutes": [22.1803, 7.0268], "wall_clock_factor": [1.244459, 2.390071],
-            "effective_price_over_on_demand": [0.373338, 0.717021],
-        },
-        {"rel": 1e-5},
-    ),
-    # spot-traces of SkyPilot, nine zones of 45 days in 2023: the worst and the best of them
-    (
-        "SPOT-08",
-        {"available_samples": {"us-east-1a": 3360, "us-west-2b": 18242}, "samples": 20158},
-        {"availability": {"us-east-1a": 0.1667, "us-west-2b": 0.905}},
-        {"abs": 1e-4, "rel": 0},
-    ),
-]  # fmt: skip
-
-
-def assert_close(actual: dict[str, Any], expected: dict[str, Any], tolerance: dict[str, float]) -> None:
-    assert set(actual) == set(expected)
-    for name, value in expected.items():
-        assert actual[name] == pytest.approx(value, **tolerance), name
-
-
-@pytest.mark.parametrize(("identifier", "inputs", "expected", "tolerance"), TYPED)
-def test_an_example_as_typed_here(
-    identifier: str, inputs: dict[str, Any], expected: dict[str, Any], tolerance: dict[str, float]
-) -> None:
-    assert_close(ANSWERS[identifier](inputs), expected, tolerance)
-
-
-@pytest.mark.shared
-def test_every_published_example_on_spot_is_answered(shared: Path) -> None:
-    published = json.loads((shared / "domain" / "worked_examples.json").read_text())
-    asked = {entry["id"]: entry for entry in published if entry["id"].startswith("SPOT-")}
-    assert set(asked) == set(ANSWERS)
-    for identifier, entry in asked.items():
-        kind = "rel" if entry["tolerance"]["type"] == "relative" else "abs"
-        tolerance = {"rel": 0.0, "abs": 0.0, kind: entry["tolerance"]["value"]}
-        assert_close(ANSWERS[identifier](entry["inputs"]), entry["expected"], tolerance)
 
 
 # --- intervals and factors ---

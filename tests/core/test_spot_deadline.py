@@ -157,7 +157,7 @@ def test_no_start_runs_over_a_gap() -> None:
     [{"work_hours": 0}, {"deadline_hours": 0}, {"restart_hours": -1}, {"work_rate": 0}, {"work_rate": 2}],
 )
 def test_a_job_without_a_meaning_is_refused(changes: dict[str, float]) -> None:
-    with pytest.raises(ValueError, match="must be"):
+    with pytest.raises(ValueError, match=next(iter(changes))):
         DeadlineJob(**{"work_hours": 1, "deadline_hours": 2, **changes})
     with pytest.raises(ValueError, match="every_hours"):
         replay(hourly([1]), DeadlineJob(1, 2), every_hours=0)

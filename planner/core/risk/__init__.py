@@ -1,0 +1,1 @@
+"""What may go wrong with supply: outages together, few suppliers, the loss of one, the cost of leaving."""
