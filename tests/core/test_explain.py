@@ -3,9 +3,14 @@
 import pytest
 
 from planner.core.evaluate import evaluate
-from planner.core.explain import Explanation, explain
+from planner.core.explain import Explanation, Input, explain
 from planner.core.plan import VIEWS, Plan
 from tests.builders import make_on_demand, make_owned, make_plan, make_reserved, make_spot
+
+
+def shown(told: Explanation) -> dict[str, tuple[str, str]]:
+    """Return text and source of each input by its name."""
+    return {one.name: (one.text, one.source) for one in told.inputs}
 
 
 def texts(plan: Plan) -> dict[str, str]:
@@ -34,7 +39,8 @@ def test_break_even_month_names_both_sums() -> None:
     assert told.formula == (
         "after 5 months: own 100,000 USD ≤ on demand 115,968 USD; break-even: month 5 (May 2027)"
     )
-    assert ("With servers sold at that month's end", "month 1 (Jan 2027)", "") in told.inputs
+    assert shown(told)["With servers sold at that month's end"] == ("month 1 (Jan 2027)", "")
+    assert shown(told)["Own, cumulative"] == ("100,000 USD in month 1, 100,000 USD in month 12", "")
 
 
 def test_never_within_the_horizon_is_a_result() -> None:
@@ -70,7 +76,9 @@ def test_without_reference_it_says_why() -> None:
 
 def test_sources_stand_beside_prices() -> None:
     told = explain(evaluate(make_plan()), sources={"On demand": "price list of 1 Nov 2026"})
-    assert ("On demand", "4.0000 USD per GPU-hour", "price list of 1 Nov 2026") in told["total"].inputs
+    expected = ("4.0000 USD per GPU-hour", "price list of 1 Nov 2026")
+    assert shown(told["total"])["Price, On demand"] == expected
+    assert shown(told["break_even"])["Reference price, On demand"] == expected
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -91,4 +99,13 @@ def test_every_figure_is_explained_in_every_view(view: str) -> None:
         assert explanation.title
         assert explanation.sentence
         assert "nan" not in explanation.formula
-    assert any("prepaid remainder, in no total" in name for name, _, _ in told["total"].inputs)
+        assert all(isinstance(one, Input) and one.name and one.text for one in explanation.inputs)
+    assert "prepaid remainder, in no total" in shown(told["total"])
+
+
+def test_what_is_served_and_used_is_explained_too() -> None:
+    """8 GPUs wanted, 4 reserved and 2 rented; January has 744 hours."""
+    told = texts(make_plan(months=1, supplies=(make_reserved(gpus=4), make_on_demand(quota_gpus=2))))
+    assert told["served"] == "1 − 1,488 unmet / 5,952 GPU-hours = 75.0%"
+    assert told["planned_use"] == "2,976 used / 2,976 available GPU-hours = 100.0%"
+    assert told["peak_on_demand"] == "highest of 1 months = 2 GPUs"
