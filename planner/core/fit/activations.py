@@ -143,14 +143,15 @@ def fullest_stage_bytes(
 ) -> tuple[float, float]:
     """Return (activations, logits) in bytes on the GPU of the pipeline that keeps most.
 
-    The first stage keeps min(p, m) micro-batches and no logits, the last keeps one and the logits. Without a
-    pipeline the one stage keeps both.
+    The first stage keeps min(p, m) micro-batches of its layers and no logits, the last one and the logits;
+    without a pipeline the one stage keeps both. The first stage never keeps more than all layers once: where
+    stages are uneven, the early ones get fewer.
 
     >>> fullest_stage_bytes(1.0, layers=8, pipeline_parallel=4, micro_batches=16, logits=5.0)
     (8.0, 0.0)
     """
-    stage_bytes = layer_bytes * layers_per_stage(layers, pipeline_parallel)
-    first = stage_bytes * micro_batches_in_flight(pipeline_parallel, micro_batches)
-    if pipeline_parallel == 1 or stage_bytes + logits >= first:
-        return stage_bytes, logits
-    return first, 0.0
+    last = layers_per_stage(layers, pipeline_parallel)
+    first = min(layers, last * micro_batches_in_flight(pipeline_parallel, micro_batches))
+    if pipeline_parallel == 1 or last * layer_bytes + logits >= first * layer_bytes:
+        return last * layer_bytes, logits
+    return first * layer_bytes, 0.0
