@@ -1,13 +1,9 @@
 """GPU-hours and days of a training run, and the utilization of a measured one."""
 
-import math
-
 from planner.core.drivers.flops import Speed, Work
+from planner.core.drivers.whole import rounded_up
 from planner.core.ranges import ABOVE_0, AT_LEAST_0, COUNT_FROM_1, FLOPS, SHARE_ABOVE_0, refuse, takes
 from planner.core.units import FLOPS_PER_TFLOP, HOURS_PER_DAY, SECONDS_PER_HOUR
-
-# What a sum of floats may be over a whole number before it counts as the next one.
-WHOLE_TOLERANCE = 1e-9
 
 
 @takes(goodput=SHARE_ABOVE_0)
@@ -46,8 +42,7 @@ def gpus_to_finish_in(gpu_hours: float, days: float, gpus_at_a_time: int = 1) ->
     >>> gpus_to_finish_in(20_000.0, 30.0, gpus_at_a_time=8)
     32
     """
-    steps = gpu_hours / (days * HOURS_PER_DAY * gpus_at_a_time)
-    return math.ceil(steps - WHOLE_TOLERANCE) * gpus_at_a_time
+    return rounded_up(gpu_hours / (days * HOURS_PER_DAY), gpus_at_a_time)
 
 
 @takes(tokens_per_second=ABOVE_0, flops_per_token=FLOPS, gpus=COUNT_FROM_1, dense_peak_tflops=ABOVE_0)
