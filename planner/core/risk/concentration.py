@@ -51,7 +51,7 @@ def herfindahl_index(weights: Sequence[float]) -> float | None:
     total = sum(weights)
     if total == 0.0:
         return None
-    return sum((100.0 * weight / total) ** 2 for weight in weights)
+    return min(sum((100.0 * weight / total) ** 2 for weight in weights), HHI_OF_ONE)
 
 
 @takes(hhi=HHI)
