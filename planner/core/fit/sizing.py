@@ -64,7 +64,8 @@ def size(
 
     A row takes the best of all parallelisms: the best word, then the fewest refusals, then the least memory
     lacking, then the order copies, ZeRO 1 to 3, tensor, tensor with pipeline: less to send comes first. For
-    serving a count is the size of one replica. Raises ValueError for two GPUs of one name or counts that do not rise.
+    serving a count is the size of one replica.
+    Raises ValueError for two GPUs of one name or counts that do not rise.
 
     >>> h100 = Gpu("H100", 80e9, frozenset({"bf16"}), nvlink_gpus=8)
     >>> t4 = Gpu("T4", 16e9, frozenset({"fp16"}), nvlink_gpus=1)
