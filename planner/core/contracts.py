@@ -107,6 +107,22 @@ def committed_gpu_hours(contract: Contract, horizon: Horizon) -> FloatArray:
     return np.asarray(sum(s.gpus * s.term.hours_by_month(horizon) for s in stages_of(contract, horizon)))
 
 
+def held_and_price(contract: Contract, horizon: Horizon) -> tuple[FloatArray, FloatArray]:
+    """Return the GPU-hours held and their mean price, by month; 0 and 0 where nothing is held."""
+    held = committed_gpu_hours(contract, horizon)
+    full = np.zeros(horizon.months)
+    for stage in stages_of(contract, horizon):
+        hours = stage.gpus * stage.term.hours_by_month(horizon)
+        # an unknown price spoils the months it applies to, and no others
+        full = full + np.where(hours > 0, hours * stage.usd_per_gpu_hour, 0.0)
+    return held, np.divide(full, held, out=np.zeros(horizon.months), where=held > 0)
+
+
+def due_usd(contract: Contract, used: FloatArray, held: FloatArray, price: FloatArray) -> FloatArray:
+    """Return price * max(used, take-or-pay share * held), by month."""
+    return np.asarray(price * np.maximum(used, contract.take_or_pay_share * held))
+
+
 def settle_contract(
     contract: Contract, horizon: Horizon, used_gpu_hours: FloatArray, make: LineMaker
 ) -> Commitment:
@@ -114,15 +130,8 @@ def settle_contract(
 
     In a month with two prices each GPU-hour costs their mean, weighted by the hours held at each.
     """
-    held = committed_gpu_hours(contract, horizon)
-    full = np.zeros(horizon.months)
-    for stage in stages_of(contract, horizon):
-        hours = stage.gpus * stage.term.hours_by_month(horizon)
-        # an unknown price spoils the months it applies to, and no others
-        full = full + np.where(hours > 0, hours * stage.usd_per_gpu_hour, 0.0)
-    price = np.divide(full, held, out=np.zeros(horizon.months), where=held > 0)
-    least = contract.take_or_pay_share * held
-    due = price * np.maximum(used_gpu_hours, least)
+    held, price = held_and_price(contract, horizon)
+    due = due_usd(contract, used_gpu_hours, held, price)
     after = sum(
         s.gpus * s.usd_per_gpu_hour * max(s.term.end_hour - max(end, s.term.first_hour), 0)
         for s in stages_of(contract, horizon)

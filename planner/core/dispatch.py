@@ -306,7 +306,7 @@ def _marginal_usd(source: Source, market: Market, workload: int) -> FloatArray:
 
 def _groups(orders: IntArray) -> list[IntArray]:
     """Return the months that share an order, so that each order is walked once."""
-    if orders.shape[1] == 0:
+    if orders.shape[1] == 0 or (orders == orders[0]).all():
         return [np.arange(orders.shape[0])]
     _, member = np.unique(orders, axis=0, return_inverse=True)
     return [np.flatnonzero(member.ravel() == group) for group in range(int(member.max()) + 1)]

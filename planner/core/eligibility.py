@@ -17,19 +17,22 @@ from planner.core.plan import GateName, Plan, SavingsPlan, Spot, Supply, Validat
 class Eligibility:
     """By (workload, supply): `useful_per_paid` also by month, 0 where it may not serve.
 
+    `ratio` is the same without the gate of the gang.
+
     `usd_data` is what moving data costs per useful GPU-hour (NaN: unknown). `blocked` names the gate of
-    pairs that are shut in some month, `open_from` nothing more than the first month index in which one opens.
+    pairs that are shut in some month.
     """
 
     useful_per_paid: FloatArray  # (workloads, supplies, months)
     usd_data: FloatArray  # (workloads, supplies)
     blocked: dict[tuple[int, int], GateName]
+    ratio: FloatArray  # (workloads, supplies, months)
 
 
 def eligibility_of(plan: Plan, horizon: Horizon, largest_gpus: FloatArray) -> Eligibility:
     """Return who may serve whom; `largest_gpus` is what each supply can hold at once by (supply, month)."""
     shape = (len(plan.workloads), len(plan.supplies), plan.months)
-    useful, usd_data = np.zeros(shape), np.zeros(shape[:2])
+    useful, ratios, usd_data = np.zeros(shape), np.zeros(shape), np.zeros(shape[:2])
     blocked: dict[tuple[int, int], GateName] = {}
     for w, workload in enumerate(plan.workloads):
         for s, supply in enumerate(plan.supplies):
@@ -41,13 +44,14 @@ def eligibility_of(plan: Plan, horizon: Horizon, largest_gpus: FloatArray) -> El
                 continue
             usd_data[w, s] = usd
             ratio = _ratio_by_month(plan, workload, supply, horizon)
-            holds = largest_gpus[s] >= workload.gang_gpus
-            useful[w, s] = ratio * _work_factor(supply) * holds
+            holds = (largest_gpus[s] >= workload.gang_gpus) | (workload.gang_gpus == 1)
+            ratios[w, s] = ratio * _work_factor(supply)
+            useful[w, s] = ratios[w, s] * holds
             if not ratio.all():
                 blocked[w, s] = "validation"
-            elif not holds.all() and workload.gang_gpus > 1:
+            elif not holds.all():
                 blocked[w, s] = "gang"
-    return Eligibility(useful, usd_data, blocked)
+    return Eligibility(useful, usd_data, blocked, ratios)
 
 
 def _may_run_on(workload: Workload, supply: Supply) -> bool:

@@ -37,9 +37,10 @@ class Life:
         return ((month >= self.in_service) & (month < self.retired)).astype(np.float64)
 
 
-def life_of(owned: Owned, horizon: Horizon) -> Life:
-    """Return the months of order, delivery, first service and retirement."""
-    delivery = days_later(owned.order_date, owned.lead_time_days)
+def life_of(owned: Owned, horizon: Horizon, lead_time_days: int | None = None) -> Life:
+    """Return the months of order, delivery, first service and retirement; with another lead time if given."""
+    lead = owned.lead_time_days if lead_time_days is None else lead_time_days
+    delivery = days_later(owned.order_date, lead)
     in_service = horizon.index_on_or_after(days_later(delivery, owned.burn_in_days))
     return Life(
         ordered=horizon.index_of(owned.order_date),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from planner.core.calendar import FloatArray, Horizon, add_months
+from planner.core.calendar import FloatArray, Horizon, IntArray, add_months
 from planner.core.committed import Commitment, Term, prepaid_usd
 from planner.core.lines import Balance, LineMaker
 from planner.core.plan import OnDemand, SavingsPlan, Supply
@@ -55,15 +55,20 @@ def cover(
     slots: Slots,
     horizon: Horizon,
     prices: dict[str, FloatArray],
+    month_of: IntArray | None = None,
 ) -> Covered:
-    """Apply every plan to the on-demand use `paid_gpus` by (supply, slot); `prices` by supply and month."""
+    """Apply every plan to the on-demand use `paid_gpus` by (supply, slot); `prices` by supply and month.
+
+    `month_of` says which month of the plan each month of the slots is, where those are more than the plan's.
+    """
     rest = paid_gpus.copy()
     used = np.zeros((len(plans), paid_gpus.shape[1]))
-    orders = [[rates_by_discount(plan, supplies, prices, m) for m in range(horizon.months)] for plan in plans]
+    months = range(horizon.months) if month_of is None else month_of.tolist()
+    orders = [[rates_by_discount(plan, supplies, prices, month) for month in months] for plan in plans]
     for place in applied_first(plans):
         money = plans[place].usd_per_hour * term_of_plan(plans[place], horizon).is_active(slots)
-        for months, order in _alike(orders[place]):
-            span = np.isin(slots.month, months)
+        for alike, order in _alike(orders[place]):
+            span = np.isin(slots.month, alike)
             for row, usd in order:
                 gpus = np.minimum(rest[row, span], (money[span] - used[place, span]) / usd)
                 rest[row, span] -= gpus

@@ -1,0 +1,164 @@
+"""Simulate plans: the same draws for all of them, one total per draw and view.
+
+Per plan: tables of use at a few demands and delivery states (use.py), fixed money per state (fixed.py), then
+a walk over the months in which every draw is one element of an array. 10,000 draws over 60 months take a
+fraction of a second. Exact where nothing is uncertain: then each month has one node, the plan's own demand.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from planner.core.calendar import FloatArray, IntArray
+from planner.core.check import check_plan
+from planner.core.gaps import gaps_of
+from planner.core.ledger import Ledger
+from planner.core.load_duration import build_blocks
+from planner.core.plan import VIEWS, Gap, Plan, View
+from planner.core.ranges import refuse
+from planner.core.setting import Grid, setting_of
+from planner.core.slots import build_demand
+from planner.core.uncertainty.draws import Draws, Paths, paths_of
+from planner.core.uncertainty.factors import Uncertainty
+from planner.core.uncertainty.fixed import (
+    FOREIGN,
+    HOME,
+    PLAIN,
+    POWER,
+    SOLD,
+    Fixed,
+    fixed_money,
+    nothing_used,
+)
+from planner.core.uncertainty.states import delivery_states
+from planner.core.uncertainty.use import (
+    LOAD_ENERGY,
+    ON_DEMAND,
+    ON_DEMAND_FOREIGN,
+    OTHER,
+    SPOT,
+    SPOT_FOREIGN,
+    UNMET,
+    USEFUL,
+    demand_nodes,
+    use_of,
+)
+
+QUARTERS_OF_A_DAY = Grid(blocks_per_month=24)
+CASH, AMORTIZED, PRESENT = (VIEWS.index(view) for view in ("cash_usd", "amortized_usd", "present_value_usd"))
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """One plan in every draw.
+
+    `total` by view and draw; `cash_usd_by_month` by (month, draw); hours by draw. Where a price is missing
+    the totals are NaN, and `gaps` name it.
+    """
+
+    plan: Plan
+    total: dict[View, FloatArray]
+    cash_usd_by_month: FloatArray
+    useful_gpu_hours: FloatArray
+    unmet_gpu_hours: FloatArray
+    demand_gpu_hours: FloatArray
+    gaps: tuple[Gap, ...]
+
+
+def simulate(
+    plans: Sequence[Plan], draws: Draws, uncertainty: Uncertainty, grid: Grid = QUARTERS_OF_A_DAY
+) -> tuple[Simulated, ...]:
+    """Return every plan in every draw, with common random numbers.
+
+    Raises ValueError for absurd plans, for a horizon longer than the draws' paths, and for foreign supplies
+    that no plan has.
+    """
+    names = {supply.name for plan in plans for supply in plan.supplies}
+    for name in uncertainty.foreign:
+        if name not in names:
+            refuse("foreign", repr(name), "the name of a supply of one of the plans")
+    return tuple(_simulated(plan, draws, uncertainty, grid) for plan in plans)
+
+
+def _simulated(plan: Plan, draws: Draws, uncertainty: Uncertainty, grid: Grid) -> Simulated:
+    check_plan(plan)
+    if plan.months > len(draws.walk):
+        refuse("months", plan.months, f"at most the {len(draws.walk)} months of the draws")
+    setting = setting_of(plan, grid)
+    cuts = setting.cut_hours()
+    demand = (
+        build_demand(setting.horizon, plan.workloads, cuts, grid.each_hour)
+        if grid.blocks_per_month is None
+        else build_blocks(setting.horizon, plan.workloads, cuts, grid.blocks_per_month)
+    )
+    base = nothing_used(plan, grid, demand)
+    paths = paths_of(draws, uncertainty, plan.months, plan.price_drift_per_month)
+    states = delivery_states(plan, base.horizon, paths.lead_time)
+    foreign = frozenset(uncertainty.foreign)
+    use = use_of(base, states.plans, demand_nodes(paths.demand), foreign)
+    walk = _Walk(base, paths, fixed_money(base, states.plans, foreign), states.of_draw)
+    for month in range(plan.months):
+        walk.add(month, use.at(month, states.of_draw, paths.demand[month]))
+    return walk.simulated()
+
+
+class _Walk:
+    """Adds the months up, all draws at a time."""
+
+    def __init__(self, base: Ledger, paths: Paths, fixed: Fixed, states: IntArray) -> None:
+        self.base = base
+        self.paths = paths
+        self.states = states
+        self.has_foreign = bool(fixed.usd[:, FOREIGN].any())
+        self.fixed = fixed.usd
+        count = len(states)
+        self.total = np.zeros((len(VIEWS), count))
+        self.cash = np.zeros((base.plan.months, count))
+        self.useful, self.unmet, self.demand = np.zeros(count), np.zeros(count), np.zeros(count)
+        self.wanted = base.served.demand_hours.sum(axis=0)
+
+    def add(self, month: int, use: FloatArray) -> None:
+        """Add one month: what use costs, then what is due whether used or not."""
+        paths = self.paths
+        spot = paths.spot
+        rented = use[:, ON_DEMAND] + use[:, SPOT] * spot
+        usd = rented * paths.price[month] + use[:, LOAD_ENERGY] * paths.power + use[:, OTHER]
+        abroad = use[:, ON_DEMAND_FOREIGN] + use[:, SPOT_FOREIGN] * spot
+        usd += abroad * paths.price[month] * paths.fx[month]
+        for view in range(len(VIEWS)):
+            fixed = self._fixed(view, month)
+            self.total[view] += fixed + usd * (self.base.factors.end[month] if view == PRESENT else 1.0)
+            if view == CASH:
+                self.cash[month] = fixed + usd
+        self.useful += use[:, USEFUL]
+        self.unmet += use[:, UNMET]
+        self.demand += self.wanted[month] * paths.demand[month]
+
+    def _fixed(self, view: int, month: int) -> FloatArray:
+        home = self.fixed[view, HOME, :, :, month]
+        usd = self._scaled(home)
+        if self.has_foreign:
+            usd = usd + self._scaled(self.fixed[view, FOREIGN, :, :, month]) * self.paths.fx[month]
+        return usd
+
+    def _scaled(self, usd: FloatArray) -> FloatArray:
+        """Return the money of each draw, scaled by its two factors; `usd` by (scale, state)."""
+        of_draw: FloatArray = usd[PLAIN][self.states]
+        if usd[SOLD].any():
+            of_draw = of_draw + usd[SOLD][self.states] * self.paths.residual
+        if usd[POWER].any():
+            of_draw = of_draw + usd[POWER][self.states] * self.paths.power
+        return of_draw
+
+    def simulated(self) -> Simulated:
+        """Return what came of it."""
+        return Simulated(
+            plan=self.base.plan,
+            total={view: self.total[place] for place, view in enumerate(VIEWS)},
+            cash_usd_by_month=self.cash,
+            useful_gpu_hours=self.useful,
+            unmet_gpu_hours=self.unmet,
+            demand_gpu_hours=self.demand,
+            gaps=gaps_of(self.base.plan),
+        )
