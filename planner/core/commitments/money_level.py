@@ -144,7 +144,7 @@ def best_money_level(
     weight = hour_weights(table, weights)
     curve = cost_curve(items, table, usd_plan_per_unit, weight)
     without = known(float(weight @ (table @ on_demand_prices(items))))
-    missing = missing_prices(items)
+    missing = missing_prices(items, usd_plan_per_unit)
     if np.isnan(curve.displaced_after).any() and curve.weight:
         unknown = (None, None, without, None, None, None, None)
         return MoneyLevel(*unknown, kinks=len(curve.usd_per_hour), missing=missing)

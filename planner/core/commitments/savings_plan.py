@@ -114,7 +114,7 @@ class AppliedPlans:
             coverage=share_of(covered, eligible),
             usd_saved=known(covered - committed),
             effective_savings_rate=share_of(everything - committed - rest, everything),
-            missing=missing_prices(self.items),
+            missing=missing_prices(self.items, *(plan.usd_per_unit for plan in self.plans)),
         )
 
     def _value(self, units: FloatArray, worth: FloatArray) -> float:
@@ -152,7 +152,7 @@ def apply_plans(
         if not order:
             continue
         usd = np.array([plan.usd_per_unit[items[place].name] for place in order], dtype=np.float64)
-        is_known = len(order) == 1 or not missing_prices(items[place] for place in order)
+        is_known = len(order) == 1 or not missing_prices((items[place] for place in order), plan.usd_per_unit)
         amount, money = _cover(rest[:, order], usd, plan.usd_per_hour - spent[row], is_known)
         covered[row][:, order] += amount
         spent[row] += money

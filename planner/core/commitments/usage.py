@@ -6,10 +6,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from planner.core.calendar import FloatArray
-from planner.core.ranges import ABOVE_0, AT_LEAST_0, Range, optional, refuse, require, require_fields, takes
+from planner.core.ranges import (
+    ABOVE_0,
+    AT_LEAST_0,
+    Range,
+    optional,
+    refuse,
+    require,
+    require_fields,
+    takes,
+    with_unknown,
+)
 
 # sums of money over many hours, and quotients of them, may pass what a single input may be
 UNBOUNDED = Range(-np.inf, np.inf, unknown=True, endless=True)
+PLAN_PRICE = optional(with_unknown(ABOVE_0))
 SAME_DISCOUNT_DIGITS = 12  # discounts that agree so far are a tie: 1 - 0.003/0.004 and 1 - 0.03/0.04
 
 
@@ -27,22 +38,24 @@ class UsageItem:
 
 @dataclass(frozen=True)
 class SpendPlan:
-    """Money committed per hour. `usd_per_unit` is the plan's price by item: None or no entry, not eligible.
+    """Money committed per hour, in the plan's own prices.
 
-    `narrow` plans apply before broad ones; a plan that is not `shared` covers its owner's account alone.
+    `usd_per_unit` is the plan's price by item: None or no entry, not eligible; NaN, eligible, price unknown.
+    `narrow` plans apply before broad ones. The use in the account of the `owner` comes first (None: all
+    accounts are equal); a plan that is not `shared` covers that account alone.
     """
 
     name: str
     usd_per_hour: float
     usd_per_unit: Mapping[str, float | None]
     narrow: bool = False
-    owner: str = ""
+    owner: str | None = ""
     shared: bool = True
 
     def __post_init__(self) -> None:
         require_fields(self, self.name, usd_per_hour=AT_LEAST_0)
         for item, usd in self.usd_per_unit.items():
-            require(optional(ABOVE_0), **{f"{self.name}: usd_per_unit of {item}": usd})
+            require(PLAN_PRICE, **{f"{self.name}: usd_per_unit of {item}": usd})
 
 
 @takes(value=UNBOUNDED)
@@ -75,13 +88,18 @@ def on_demand_prices(items: Sequence[UsageItem]) -> FloatArray:
     return np.array([np.nan if usd is None else usd for usd in prices], dtype=np.float64)
 
 
-def missing_prices(items: Iterable[UsageItem]) -> tuple[str, ...]:
-    """Return the names of items without an on-demand price.
+def missing_prices(items: Iterable[UsageItem], *usd_per_unit: Mapping[str, float | None]) -> tuple[str, ...]:
+    """Return the names of items without an on-demand price, or eligible at an unknown price of a plan.
 
-    >>> missing_prices([UsageItem("a", 1.0), UsageItem("b", None)])
-    ('b',)
+    >>> missing_prices([UsageItem("a", 1.0), UsageItem("b", None), UsageItem("c", 1.0)], {"c": float("nan")})
+    ('b', 'c')
     """
-    return tuple(item.name for item in items if item.usd_on_demand_per_unit is None)
+    return tuple(item.name for item in items if _is_missing(item, usd_per_unit))
+
+
+def _is_missing(item: UsageItem, usd_per_unit: Iterable[Mapping[str, float | None]]) -> bool:
+    found = (prices.get(item.name) for prices in usd_per_unit)
+    return item.usd_on_demand_per_unit is None or any(usd is not None and np.isnan(usd) for usd in found)
 
 
 def order_of_application(
@@ -89,7 +107,7 @@ def order_of_application(
 ) -> tuple[int, ...]:
     """Return the places of the eligible items: falling discount 1 - s/o, ties at the lower s first.
 
-    An item without an on-demand price goes last; what it leaves unknown is the caller's to say.
+    An item with a missing price goes last; what it leaves unknown is the caller's to say.
 
     >>> order_of_application([UsageItem("a", 1.0), UsageItem("b", 4.0)], {"a": 0.8, "b": 2.0})
     (1, 0)
@@ -98,7 +116,8 @@ def order_of_application(
     for place, item in enumerate(items):
         plan_usd, usd = usd_per_unit.get(item.name), item.usd_on_demand_per_unit
         if plan_usd is not None:
-            discount = -np.inf if usd is None else round(1.0 - plan_usd / usd, SAME_DISCOUNT_DIGITS)
+            is_known = usd is not None and not np.isnan(plan_usd)
+            discount = round(1.0 - plan_usd / usd, SAME_DISCOUNT_DIGITS) if usd and is_known else -np.inf
             keyed.append((-discount, plan_usd, place))
     return tuple(place for _, _, place in sorted(keyed))
 
