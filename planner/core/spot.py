@@ -17,6 +17,7 @@ from planner.core.ranges import (
     AT_LEAST_1,
     SHARE,
     SHARE_ABOVE_0,
+    Range,
     endless,
     optional,
     refuse,
@@ -44,6 +45,7 @@ __all__ = [
     "young_interval_hours",
 ]
 _FACTOR = with_unknown(AT_LEAST_1)  # NaN where a job is lost too often for a number
+_RESULT = Range(0.0, math.inf, above=True, endless=True)
 _USD = optional(AT_LEAST_0)
 TOO_OFTEN = "interval and restart together are longer than the time between interruptions"
 
@@ -202,10 +204,10 @@ class SpotWork:
     def __post_init__(self) -> None:
         require_fields(
             self,
-            mtbf_hours=endless(ABOVE_0),
-            interval_hours=with_unknown(endless(ABOVE_0)),
-            time_factor=endless(_FACTOR),
-            paid_factor=endless(_FACTOR),
+            mtbf_hours=_RESULT,
+            interval_hours=with_unknown(_RESULT),
+            time_factor=with_unknown(_RESULT),
+            paid_factor=with_unknown(_RESULT),
         )
 
     @property

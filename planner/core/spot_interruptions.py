@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from planner.core.ranges import (
-    ABOVE_0,
     AT_LEAST_0,
     COUNT,
     PROBABILITY_INSIDE,
     SHARE_BELOW_1,
+    Range,
     optional,
     refuse,
     require_fields,
@@ -25,6 +25,7 @@ from planner.core.units import HOURS_PER_MONTH
 
 Evidence = Literal["measured", "at least", "at most", "none"]
 EVIDENCE: tuple[Evidence, ...] = ("measured", "at least", "at most", "none")
+_HAZARD = Range(0.0, math.inf, above=True, endless=True)  # a moment may have been watched
 NO_INTERRUPTION_DATA = "no interruption data"
 
 
@@ -42,7 +43,7 @@ class InterruptionRate:
 
     def __post_init__(self) -> None:
         require_one_of(EVIDENCE, evidence=self.evidence)
-        require_fields(self, hazard_per_hour=optional(ABOVE_0))
+        require_fields(self, hazard_per_hour=optional(_HAZARD))
         if (self.hazard_per_hour is None) != (self.evidence == "none"):
             refuse(
                 "hazard_per_hour", self.hazard_per_hour, f"none just where nothing is known: {self.evidence}"

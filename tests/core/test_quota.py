@@ -92,6 +92,31 @@ def test_the_gap_is_what_the_plan_needs_beyond_the_limit() -> None:
     assert (gap(64.0, 33.0), gap(33.0, 64.0)) == (31.0, 0.0)
 
 
+def test_an_unknown_limit_is_not_endless() -> None:
+    assert (gap(64.0, None), gap(0.0, None)) == (None, 0.0)
+    assert (headroom_share(None, 1.0), headroom_share(100.0, None)) == (None, None)
+
+
+def test_values_without_a_meaning_are_refused() -> None:
+    for call, name in (
+        (lambda: instances_within(192, 0), "drawn_per_instance"),
+        (lambda: instances_within(math.nan, 192), "limit"),
+        (lambda: headroom_share(-1, 0), "limit"),
+        (lambda: gap(-1, 0), "planned_peak"),
+        (lambda: Wait(1, 2, granted_share=1.1), "granted_share"),
+        (lambda: Wait(1, 2, records=-1), "records"),
+        (lambda: Wait(1, 2).quantile(1.0), "service_level"),
+        (lambda: Wait(1, 2).probability_by(math.nan), "time"),
+        (lambda: assumed_quota_wait(-1), "gpus"),
+        (lambda: learned_wait([-1.0] * 10, 0), "days"),
+        (lambda: learned_wait([1.0] * 10, 11), "granted"),
+        (lambda: order_by(date(2027, 1, 1), SERVERS_DAYS, 0.9, burn_in_days=-1), "burn_in_days"),
+        (lambda: order_by(date(2027, 1, 1), SERVERS_DAYS, 0.0), "service_level"),
+    ):
+        with pytest.raises(ValueError, match=name):
+            call()
+
+
 # --- assumptions and what a log teaches ---
 
 

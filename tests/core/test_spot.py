@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.core.spot import (
@@ -64,6 +64,38 @@ def test_without_failures_only_checkpoints_count() -> None:
 def test_the_first_order_is_near_where_everything_is_short() -> None:
     exact = time_factor(1.0, 0.01, 0.05, 200.0)
     assert first_order_time_factor(1.0, 0.01, 0.05, 200.0) == pytest.approx(exact, rel=2e-4)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.floats(0.001, 1.0), st.floats(3.0, 1000.0), st.floats(1.0, 3.0))
+def test_the_best_interval_grows_with_the_checkpoint_and_with_the_time_between_failures(
+    checkpoint: float, mtbf: float, times: float
+) -> None:
+    for interval in (young_interval_hours, daly_interval_hours):
+        assert interval(checkpoint, mtbf * times) >= interval(checkpoint, mtbf)
+        assert interval(checkpoint * times, mtbf) >= interval(checkpoint, mtbf) * (1 - 1e-12)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(1, 16), st.floats(0.001, 0.5), st.floats(0.0, 1.0), st.floats(0.1, 3.0))
+def test_more_machines_longer_checkpoints_and_longer_restarts_only_cost(
+    instances: int, checkpoint: float, restart: float, interval: float
+) -> None:
+    def factor(instances: int, checkpoint: float, restart: float) -> float:
+        return time_factor(interval, checkpoint, restart, job_mtbf_hours(instances, 50.0))
+
+    usual = factor(instances, checkpoint, restart)
+    assert 1.0 <= usual <= factor(instances + 1, checkpoint, restart)
+    assert usual <= factor(instances, checkpoint * 1.5, restart)
+    assert usual <= factor(instances, checkpoint, restart + 0.5)
+
+
+def test_a_factor_too_large_for_a_number_is_infinite_and_never_below_one() -> None:
+    assert time_factor(1000.0, 0.1, 0.1, 1.0) == math.inf
+    assert time_factor(1.0, 0.1, 1000.0, 1.0) == math.inf
+    assert time_factor(0.3, 0.0, 0.0, 1e15) >= 1.0
+    with pytest.raises(ValueError, match="interval_hours"):
+        time_factor(math.inf, 0.1, 0.1, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -132,6 +164,15 @@ def test_with_a_fallback_each_part_of_the_work_costs_its_own() -> None:
     # 3 of 4 hours on spot at 1.00 * 1.2, one on demand at 4.00: 0.9 + 1.0
     assert usd_per_useful_gpu_hour_with_fallback(0.75, 1.0, 1.2, 4.0) == pytest.approx(1.9)
     assert usd_per_useful_gpu_hour_with_fallback(0.0, 1.0, math.nan, 4.0) == 4.0
+
+
+def test_a_price_that_is_unknown_makes_the_work_it_pays_for_unknown() -> None:
+    assert usd_per_useful_gpu_hour_with_fallback(0.5, None, 1.2, 4.0) is None
+    assert usd_per_useful_gpu_hour_with_fallback(0.5, 1.0, 1.2, None) is None
+    assert usd_per_useful_gpu_hour_with_fallback(1.0, 1.0, 1.2, None) == 1.2
+    assert usd_per_useful_gpu_hour_with_fallback(0.0, None, math.nan, 4.0) == 4.0
+    assert beats_on_demand(None, 1.0, 1.2) is None
+    assert beats_on_demand(1.0, None, 1.2) is None
 
 
 # --- bands ---

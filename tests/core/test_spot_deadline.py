@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from planner.core.spot import lowest_hazard_per_hour
 from planner.core.spot_deadline import DeadlineJob, replay
-from planner.core.spot_traces import Trace, availability, spells, trace_of
+from planner.core.spot_traces import Trace, availability, sampled_share, spells, trace_of
 
 
 def recorded(path: Path) -> Trace:
@@ -253,3 +253,40 @@ def test_a_mean_that_promises_the_deadline_is_wrong_for_a_third_of_the_starts(sh
     assert work / availability(recorded(path)).share < deadline  # the mean says yes
     assert round(found.share_alone_in_time, 2) == 0.63
     assert found.share_in_time == 1.0
+
+
+# --- samples and refusals ---
+
+
+def test_samples_give_a_share_of_time_and_none_gives_nothing() -> None:
+    assert sampled_share(3, 4) == 0.75
+    assert sampled_share(0, 4) == 0.0
+    assert sampled_share(0, 0) is None
+
+
+def test_an_unknown_price_makes_every_cost_unknown() -> None:
+    found = replay(hourly([1, 1, 1]), DeadlineJob(1, 2), every_hours=1)
+    assert np.isnan(found.usd_per_node(math.nan, 4.0)).all()
+
+
+def test_values_without_a_meaning_are_refused() -> None:
+    trace, nothing = hourly([1, 1, 1]), np.array([], float)
+    for call, name in (
+        (lambda: sampled_share(5, 4), "available_samples"),
+        (lambda: sampled_share(-1, 4), "available_samples"),
+        (lambda: availability(trace, -1), "nodes_needed"),
+        (lambda: spells(trace, math.nan), "nodes_needed"),
+        (lambda: Trace(nothing, nothing, np.array([1.0])), "ends_hours"),
+        (lambda: Trace(np.array([math.nan]), np.array([1.0]), np.array([1.0])), "starts_hours"),
+        (lambda: Trace(np.array([0.0]), np.array([1.0]), np.array([-1.0])), "nodes"),
+        (lambda: trace_of([0], [1], [True], [-1]), "nodes"),
+        (lambda: trace_of([0], [1], [True], [1], tick_hours=-1), "tick_hours"),
+        (lambda: trace_of([0, 1], [1], [True], [1]), "last_seen_hours"),
+        (lambda: DeadlineJob(1, 2, nodes_needed=0), "nodes_needed"),
+        (
+            lambda: replay(trace, DeadlineJob(1, 2), every_hours=1).usd_per_node(-1, 1),
+            "spot_usd_per_node_hour",
+        ),
+    ):
+        with pytest.raises(ValueError, match=name):
+            call()
