@@ -39,7 +39,9 @@ BOUNDS: Mapping[str, Bounds] = {
     "kwh": Bounds(0, 2, "$/kWh"),
 }
 ONE_DATE = "one_date"  # ?prices=one_date
-PARAMETERS = ("s", "view", "base", "as_of", "prices", *BOUNDS)
+RUN = "run_gpu_hours"  # GPU-hours of the training run that capacity is counted in
+RUN_BOUNDS = Bounds(1, 1e9, "GPU-hours")
+PARAMETERS = ("s", "view", "base", "as_of", "prices", *BOUNDS, RUN)
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,7 @@ class Address:
     one_date: bool = False  # the prices of all at the date of the page, whatever scenarios keep
     overrides: Mapping[str, float] = field(default_factory=dict)
     notices: tuple[str, ...] = ()
+    run_gpu_hours: float | None = None  # None: a published run on the base's GPU
 
     def query(self) -> str:
         """Return the query string; defaults stay out of it."""
@@ -77,6 +80,8 @@ class Address:
         if self.one_date:
             pairs.append(("prices", ONE_DATE))
         pairs += [(key, number_text(self.overrides[key])) for key in BOUNDS if key in self.overrides]
+        if self.run_gpu_hours is not None:
+            pairs.append((RUN, number_text(self.run_gpu_hours)))
         return urlencode(pairs)
 
 
@@ -94,6 +99,7 @@ def read_address(parameters: Mapping[str, Sequence[str]]) -> Address:
     """Return what a query string asks for; `parameters` holds every value of each name."""
     notices: list[str] = []
     overrides = _overrides(parameters, notices)
+    run = _bounded(RUN, _last(parameters, RUN), RUN_BOUNDS, notices)
     return Address(
         scenarios=_scenarios(parameters.get("s", ()), notices),
         view=_view(parameters.get("view", ()), notices),
@@ -102,6 +108,7 @@ def read_address(parameters: Mapping[str, Sequence[str]]) -> Address:
         one_date=_one_date(_last(parameters, "prices"), notices),
         overrides=overrides,
         notices=tuple(notices),
+        run_gpu_hours=run,
     )
 
 
@@ -173,21 +180,26 @@ def _one_date(text: str, notices: list[str]) -> bool:
 def _overrides(parameters: Mapping[str, Sequence[str]], notices: list[str]) -> dict[str, float]:
     overrides = {}
     for key, bounds in BOUNDS.items():
-        text = _last(parameters, key)
-        if not text:
-            continue
-        value = read_number(text)
-        if value is None or not bounds.minimum <= value <= bounds.maximum:
-            notices.append(
-                f"{key}={_shown(text)} is not used: a number from {number_text(bounds.minimum)} "
-                f"to {number_text(bounds.maximum)} ({bounds.unit})."
-            )
-            continue
-        overrides[key] = value
+        value = _bounded(key, _last(parameters, key), bounds, notices)
+        if value is not None:
+            overrides[key] = value
     if "util" in overrides and "demand" in overrides:
         notices.append("demand is not used beside util: both set the GPUs busy in month 1.")
         del overrides["demand"]
     return overrides
+
+
+def _bounded(key: str, text: str, bounds: Bounds, notices: list[str]) -> float | None:
+    """Return a number inside its bounds; None where there is none, and a notice where it cannot be meant."""
+    value = read_number(text)
+    if value is not None and bounds.minimum <= value <= bounds.maximum:
+        return value
+    if text:
+        notices.append(
+            f"{key}={_shown(text)} is not used: a number from {number_text(bounds.minimum)} "
+            f"to {number_text(bounds.maximum)} ({bounds.unit})."
+        )
+    return None
 
 
 def read_number(text: str) -> float | None:

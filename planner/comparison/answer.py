@@ -68,7 +68,11 @@ def _named(subject: Subject) -> tuple[Part, ...]:
 def _saving_sentence(best: Subject, base: Subject, view: ViewName) -> tuple[Part, ...]:
     cost, against = best.total(CORE_VIEWS[view]) or 0.0, base.total(CORE_VIEWS[view]) or 0.0
     saving = against - cost
-    share = f", {percent_signed(saving / against).lstrip('+')}" if against > 0.0 else ""
+    share = (
+        (Part(", "), Part(percent_signed(saving / against).lstrip("+"), explain="saving_share"))
+        if against > 0.0
+        else ()
+    )
     staying = (
         "staying on demand"
         if base.is_metered and not best.is_metered
@@ -79,7 +83,8 @@ def _saving_sentence(best: Subject, base: Subject, view: ViewName) -> tuple[Part
         Part(" costs "),
         Part(usd_short(saving, best.plan.currency), strong=True, explain="saving"),
         Part(f" less than {staying} over {best.plan.months} months{IN_VIEW[view]}"),
-        Part(f"{share}."),
+        *share,
+        Part("."),
     )
 
 
@@ -143,7 +148,10 @@ def _planned_part(subject: Subject) -> tuple[Part, ...]:
     share = subject.outcome.planned_utilization_of_available
     if share is None:
         return ()
-    return (Part(" and plans "), Part(percent(share), strong=True))
+    return (
+        Part(" and plans "),
+        Part(percent(share), strong=True, explain=f"planned_use-{subject.letter}"),
+    )
 
 
 def _measured_part(use: FleetUse, set_share: float | None) -> tuple[Part, ...]:
@@ -153,10 +161,16 @@ def _measured_part(use: FleetUse, set_share: float | None) -> tuple[Part, ...]:
     if set_share is not None:
         return (
             Part("; set here is "),
-            Part(percent(set_share), strong=True),
-            Part(f", measured {percent(measured)}. "),
+            Part(percent(set_share), strong=True, explain="set_use"),
+            Part(", measured "),
+            Part(percent(measured), explain="measured_use"),
+            Part(". "),
         )
-    return (Part("; today's fleet runs at "), Part(percent(measured), strong=True), Part(". "))
+    return (
+        Part("; today's fleet runs at "),
+        Part(percent(measured), strong=True, explain="measured_use"),
+        Part(". "),
+    )
 
 
 def _month_part(subject: Subject, view: ViewName) -> tuple[Part, ...]:
@@ -164,11 +178,15 @@ def _month_part(subject: Subject, view: ViewName) -> tuple[Part, ...]:
     if found is None or found.same_as_baseline or subject.is_metered:
         return ()
     text = break_even_text(found, subject.plan.months)
-    unmet = f", with {gpu_hours(found.unmet_gpu_hours)} unserved by then" if found.unmet_gpu_hours else ""
+    unmet: tuple[Part, ...] = ()
+    if found.unmet_gpu_hours:
+        hours = Part(gpu_hours(found.unmet_gpu_hours), explain=f"unmet_by_break_even-{subject.letter}")
+        unmet = (Part(", with "), hours, Part(" unserved by then"))
     return (
         Part("Cumulative break-even: "),
         Part(text, strong=True, explain=f"break_even-{subject.letter}"),
-        Part(f"{unmet}. "),
+        *unmet,
+        Part(". "),
     )
 
 
@@ -176,9 +194,9 @@ def _no_ranking(subjects: Sequence[Subject], base: Subject, view: ViewName) -> A
     """Say why no plan is called cheaper, with what is known."""
     core_view = CORE_VIEWS[view]
     if len(subjects) == 1 and base.total(core_view) is not None:
-        total = usd_short(base.total(core_view), base.plan.currency)
-        text = f" costs {total} over {base.plan.months} months{IN_VIEW[view]}; nothing stands beside it."
-        return Answer(None, "none", (*_named(base), Part(text)), ())
+        total = Part(usd_short(base.total(core_view), base.plan.currency), explain=f"total-{base.letter}")
+        text = f" over {base.plan.months} months{IN_VIEW[view]}; nothing stands beside it."
+        return Answer(None, "none", (*_named(base), Part(" costs "), total, Part(text)), ())
     if base.total(core_view) is None:
         return Answer(None, "none", _unknown_sentence(base), _left_out(subjects, base, view))
     others = [one for one in subjects if one is not base]
@@ -212,7 +230,13 @@ def _different_work(subjects: Sequence[Subject], view: ViewName) -> tuple[Part, 
         parts += [
             Part(", " if place else ""),
             Part(one.letter, strong=True, letter=one.letter),
-            Part(f" {total} with {count(unmet)} of {gpu_hours(one.outcome.demand_gpu_hours)} unserved"),
+            Part(" "),
+            Part(total, explain=f"total-{one.letter}"),
+            Part(" with "),
+            Part(count(unmet), explain=f"unmet-{one.letter}"),
+            Part(" of "),
+            Part(gpu_hours(one.outcome.demand_gpu_hours), explain=f"demand-{one.letter}"),
+            Part(" unserved"),
         ]
     return (*parts, Part("."))
 
@@ -228,20 +252,25 @@ def _left_out(
             continue
         parts += [
             Part(one.letter, letter=one.letter),
-            Part(f" is not ranked: {_why_left_out(one, base, view)}. "),
+            Part(" is not ranked: "),
+            *_why_left_out(one, base, view),
+            Part(". "),
         ]
     return tuple(parts)
 
 
-def _why_left_out(subject: Subject, base: Subject, view: ViewName) -> str:
+def _why_left_out(subject: Subject, base: Subject, view: ViewName) -> tuple[Part, ...]:
     if subject.total(CORE_VIEWS[view]) is None:
         gaps = "; ".join(gap.text.split(", so every total")[0] for gap in subject.outcome.gaps)
-        return f"its total is unknown ({gaps or 'a price is missing'})"
+        return (Part(f"its total is unknown ({gaps or 'a price is missing'})"),)
     if subject.plan.currency != base.plan.currency:
-        return f"it is in {subject.plan.currency} and no exchange rate is on file"
+        return (Part(f"it is in {subject.plan.currency} and no exchange rate is on file"),)
     if subject.outcome.unmet_gpu_hours != base.outcome.unmet_gpu_hours:
         return (
-            f"it leaves {gpu_hours(subject.outcome.unmet_gpu_hours)} unserved, "
-            f"{base.letter} {gpu_hours(base.outcome.unmet_gpu_hours)}"
+            Part("it leaves "),
+            Part(gpu_hours(subject.outcome.unmet_gpu_hours), explain=f"unmet-{subject.letter}"),
+            Part(f" unserved, {base.letter} "),
+            Part(gpu_hours(base.outcome.unmet_gpu_hours), explain=f"unmet-{base.letter}"),
         )
-    return f"it plans for {gpu_hours(subject.outcome.demand_gpu_hours)} of demand"
+    demand = Part(gpu_hours(subject.outcome.demand_gpu_hours), explain=f"demand-{subject.letter}")
+    return (Part("it plans for "), demand, Part(" of demand"))

@@ -19,6 +19,7 @@ def answer_address(address: Address, now: datetime, notices: Sequence[str] = ())
         base=address.base,
         overrides=address.overrides,
         revisions={one.slug: one.revision for one in address.scenarios if one.revision is not None},
+        run_gpu_hours=address.run_gpu_hours,
         now=now,
         notices=(*notices, *address.notices),
     )

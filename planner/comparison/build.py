@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from planner.comparison.address import Address, Chosen
 from planner.comparison.answer import answer, cheapest, second_of
 from planner.comparison.cards import card
-from planner.comparison.explanations import Explanations
+from planner.comparison.explanations import comparison_explanations
 from planner.comparison.gather import (
     NothingToCompareError,
     Subject,
@@ -18,6 +18,7 @@ from planner.comparison.gather import (
 )
 from planner.comparison.origins import gap_lines, source_lines
 from planner.comparison.price_dates import correction_notices, dates_notice, heading, price_date, recompute
+from planner.comparison.reference_runs import only_if_other, published_for, run_for, trainings
 from planner.comparison.result import (
     Column,
     Comparison,
@@ -42,6 +43,7 @@ def compare(
     base: str = "",
     overrides: Mapping[str, float] | None = None,
     revisions: Mapping[str, int] | None = None,
+    run_gpu_hours: float | None = None,
     now: datetime | None = None,
     notices: Sequence[str] = (),
 ) -> Comparison:
@@ -50,7 +52,8 @@ def compare(
     `as_of` None is live, and then `now` is needed. `one_date` reads the prices of all at that date, whatever
     the scenarios keep. `base` is the address (slug) of the scenario that
     deltas are against, or its letter; "" is the first. `overrides` are what-if values as in the address.
-    `revisions` names older revisions by slug; without, the newest counts.
+    `revisions` names older revisions by slug; without, the newest counts. `run_gpu_hours` is the training run
+    that capacity is counted in; without, one that is published for the base's GPU.
     """
     if not FEWEST <= len(scenarios) <= 4:
         raise ValueError(f"{len(scenarios)} scenarios; right would be 2 to 4")
@@ -72,6 +75,7 @@ def compare(
         as_of=as_of,
         one_date=one_date,
         overrides=values,
+        run_gpu_hours=only_if_other(base_subject.plan.gpu_model, run_gpu_hours),
     )
     return _Builder(subjects, base_subject, view, date, use, fleet_gpus, values).build(
         address, tuple(dict.fromkeys(said))
@@ -147,9 +151,16 @@ class _Builder:
         """Return the whole comparison."""
         plan, base = self.base.plan, self.base
         columns = tuple(self._column(one) for one in self.subjects)
+        cards = tuple(
+            card(one, column, base, self.view, plan.currency)
+            for one, column in zip(self.subjects, columns, strict=True)
+        )
+        runs = trainings(self.subjects, base, address.run_gpu_hours)
+        table = rows(self.subjects, base.letter, self.view, self.currencies, runs)
         found = sliders(self.subjects, base.letter, self.overrides, self.use, self.fleet_gpus)
         models = {one.loaded.gpu_name for one in self.subjects}
         util = self.overrides.get("util")
+        set_to = None if util is None else util / 100.0
         return Comparison(
             view=self.view,
             view_label=VIEW_LABELS[self.view],
@@ -163,12 +174,9 @@ class _Builder:
             start=plan.start,
             months=plan.months,
             columns=columns,
-            answer=answer(self.subjects, base, self.view, self.use, None if util is None else util / 100.0),
-            cards=tuple(
-                card(one, column, base, self.view, plan.currency)
-                for one, column in zip(self.subjects, columns, strict=True)
-            ),
-            rows=rows(self.subjects, base.letter, self.view, self.currencies),
+            answer=answer(self.subjects, base, self.view, self.use, set_to),
+            cards=cards,
+            rows=table,
             series=series(
                 self.subjects, self.view, self.currencies, self.use, self.fleet_gpus, base.scenario.is_sample
             ),
@@ -184,7 +192,20 @@ class _Builder:
             runs=tuple(sorted({run for one in self.subjects for run in one.loaded.runs})),
             query=address.query(),
             frozen_query=self._frozen(address).query(),
-            explanations=Explanations(self.subjects, self.view, self._saving()),
+            explanations=comparison_explanations(
+                self.subjects,
+                self.view,
+                self._saving(),
+                self.use,
+                set_to,
+                self.fleet_gpus,
+                runs,
+                cards,
+                table,
+            ),
+            reference_run=run_for(plan.gpu_model, address.run_gpu_hours),
+            reference_runs=published_for(plan.gpu_model),
+            typed_run=address.run_gpu_hours,
         )
 
     def _column(self, subject: Subject) -> Column:

@@ -39,16 +39,18 @@ def card(subject: Subject, column: Column, base: Subject, view: ViewName, base_c
         column=column,
         total=money_short(total, column.currency, reason=reason, explain=f"total-{letter}"),
         total_note=f"over {outcome.plan.months} months",
-        delta=delta(total, base.total(core_view), "money", column.currency) if comparable else None,
+        delta=delta(total, base.total(core_view), "money", column.currency, explain=f"total-{letter}")
+        if comparable
+        else None,
         mix=mix,
         mix_text=_mix_text(mix),
         break_even=break_even_figure(outcome, view, f"break_even-{letter}"),
         pays_above=_pays_above(outcome, letter),
-        planned_use=_planned_use(outcome),
+        planned_use=_planned_use(outcome, letter),
         peak_cash=money_short(
             outcome.peak_month_cash_usd, column.currency, reason=reason, explain=f"peak_month-{letter}"
         ),
-        served=_served(outcome),
+        served=_served(outcome, letter),
         unmet=Figure(outcome.unmet_gpu_hours, gpu_hours(outcome.unmet_gpu_hours), explain=f"unmet-{letter}"),
         unit_cost=of_unit(
             outcome.usd_per_useful_gpu_hour[core_view],
@@ -129,18 +131,18 @@ def _pays_above(outcome: Outcome, letter: Letter) -> Figure:
     return Figure(None, NOT_APPLICABLE)
 
 
-def _planned_use(outcome: Outcome) -> Figure:
+def _planned_use(outcome: Outcome, letter: Letter) -> Figure:
     share = outcome.planned_utilization_of_available
     if share is None:
         return not_applicable("nothing is bought or committed to")
-    return Figure(share, percent(share))
+    return Figure(share, percent(share), explain=f"planned_use-{letter}")
 
 
 def _kinds(outcome: Outcome) -> set[SupplyKind]:
     return {supply.kind for supply in outcome.plan.supplies}
 
 
-def _served(outcome: Outcome) -> Figure:
+def _served(outcome: Outcome, letter: Letter) -> Figure:
     if outcome.demand_gpu_hours <= 0.0:
         return not_applicable("there is no demand")
-    return share_served(1.0 - outcome.unmet_gpu_hours / outcome.demand_gpu_hours)
+    return share_served(1.0 - outcome.unmet_gpu_hours / outcome.demand_gpu_hours, f"served-{letter}")

@@ -1,78 +1,146 @@
 """Explanations of figures, written only when one is read: a slider drag shows none of them."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import get_args
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 
+from planner.comparison import differences, explained
 from planner.comparison.gather import Subject
+from planner.comparison.measured import measured_share, set_share
 from planner.comparison.origins import source_lines, source_text
-from planner.comparison.result import ViewName
-from planner.comparison.rows import CORE_VIEWS, VIEW_LABELS
-from planner.core.explain import Explanation, explain
-from planner.core.explain import Figure as ExplainedFigure
-from planner.templatetags.units import usd
+from planner.comparison.reference_runs import Training
+from planner.comparison.result import Card, Cell, Letter, Row, ViewName
+from planner.comparison.rows import CORE_VIEWS
+from planner.core.explain import FIGURES, Case, Explanation, explain_one
+from planner.core.plan import View
+from planner.scenarios.plan_cache import FleetUse
 
-FIGURES: tuple[str, ...] = get_args(ExplainedFigure)
-SAVING = "saving"
+SAVING, SAVING_SHARE = "saving", "saving_share"
+MEASURED, SET = "measured_use", "set_use"
+Writers = dict[str, Callable[[], Explanation]]
 
 
 class Explanations(Mapping[str, Explanation]):
-    """By "figure-letter", such as "total-A", and "saving" where the answer names one."""
+    """By "figure-letter", such as "total-A"; each is written when it is first read, and kept."""
 
-    def __init__(
-        self, subjects: Sequence[Subject], view: ViewName, saving: tuple[Subject, Subject] | None
-    ) -> None:
-        self._subjects = {one.letter: one for one in subjects}
-        self._view, self._saving = view, saving
+    def __init__(self, writers: Writers) -> None:
+        self._writers = writers
         self._written: dict[str, Explanation] = {}
 
     def __contains__(self, key: object) -> bool:
-        if key == SAVING:
-            return self._saving is not None
-        figure, _, letter = str(key).rpartition("-")
-        return figure in FIGURES and letter in self._subjects
+        return key in self._writers
 
     def __iter__(self) -> Iterator[str]:
-        for letter in self._subjects:
-            yield from (f"{figure}-{letter}" for figure in FIGURES)
-        if self._saving is not None:
-            yield SAVING
+        return iter(self._writers)
 
     def __len__(self) -> int:
-        return len(FIGURES) * len(self._subjects) + (self._saving is not None)
+        return len(self._writers)
 
     def __getitem__(self, key: str) -> Explanation:
-        if key not in self:
-            raise KeyError(key)
         if key not in self._written:
-            self._written |= self._write(key)
+            self._written[key] = self._writers[key]()
         return self._written[key]
 
-    def _write(self, key: str) -> dict[str, Explanation]:
-        if key == SAVING and self._saving is not None:
-            return {SAVING: _saving_explained(*self._saving, self._view)}
-        subject = next(one for letter, one in self._subjects.items() if key.endswith(f"-{letter}"))
-        return explained(subject, self._view)
+
+@dataclass
+class Cases:
+    """The scenarios as the core explains them, each read once in each view that is asked for."""
+
+    subjects: Sequence[Subject]
+    _made: dict[tuple[Letter, View], Case] = field(default_factory=dict)
+    _texts: dict[Letter, dict[str, str]] = field(default_factory=dict)
+
+    def of(self, subject: Subject, view: View) -> Case:
+        """Return one scenario in one view, with where its prices come from."""
+        letter = subject.letter
+        if letter not in self._texts:
+            self._texts[letter] = {one.supply: source_text(one) for one in source_lines(subject)}
+        if (letter, view) not in self._made:
+            self._made[letter, view] = Case(subject.outcome, view, self._texts[letter])
+        return self._made[letter, view]
+
+    def headline(self, subject: Subject, view: View, figure: str) -> Explanation:
+        """Return one of the core's figures explained."""
+        return explain_one(self.of(subject, view), figure)  # type: ignore[arg-type] # of FIGURES
 
 
-def explained(subject: Subject, view: ViewName) -> dict[str, Explanation]:
-    """Return every explanation of one scenario, by "figure-letter"."""
-    texts = {source.supply: source_text(source) for source in source_lines(subject)}
-    found = explain(subject.outcome, CORE_VIEWS[view], texts)
-    return {f"{figure}-{subject.letter}": one for figure, one in found.items()}
+def scenario_writers(cases: Cases, view: ViewName) -> Writers:
+    """Return the writers of every figure of every scenario that stands alone."""
+    found: Writers = {}
+    core_view = CORE_VIEWS[view]
+    for one in cases.subjects:
+        for figure in FIGURES:
+            found[f"{figure}-{one.letter}"] = partial(cases.headline, one, core_view, figure)
+        for other, other_view in CORE_VIEWS.items():
+            for figure in ("total", "unit_cost"):
+                if other != view:
+                    key = f"{figure}_{other}-{one.letter}"
+                    found[key] = partial(cases.headline, one, other_view, figure)
+        found[f"lead_time_days-{one.letter}"] = partial(explained.lead_time, one.plan)
+    return found
 
 
-def _saving_explained(one: Subject, other: Subject, view: ViewName) -> Explanation:
-    """Explain the difference between the totals of two scenarios."""
-    core_view, currency = CORE_VIEWS[view], one.plan.currency
-    cost, against = one.total(core_view), other.total(core_view)
-    change = None if cost is None or against is None else cost - against
-    return Explanation(
-        f"{one.letter} against {other.letter}",
-        f"Total of {one.letter} less total of {other.letter}, {VIEW_LABELS[view].lower()}, "
-        f"over {one.plan.months} months. Both serve the same demand.",
-        f"{usd(cost, currency)} − {usd(against, currency)} = {usd(change, currency)}",
-        (
-            (f"Total of {one.letter}", usd(cost, currency), ""),
-            (f"Total of {other.letter}", usd(against, currency), ""),
-        ),
-    )
+def result_explanations(subject: Subject, view: ViewName) -> Explanations:
+    """Return the explanations of one scenario's page."""
+    cases = Cases([subject])
+    found = scenario_writers(cases, view)
+    found["against_on_demand-A"] = partial(explained.against_on_demand, cases.of(subject, CORE_VIEWS[view]))
+    return Explanations(found)
+
+
+def comparison_explanations(
+    subjects: Sequence[Subject],
+    view: ViewName,
+    saving: tuple[Subject, Subject] | None,
+    use: FleetUse,
+    set_to: float | None,
+    fleet_gpus: float | None,
+    runs: Mapping[Letter, Training],
+    cards: Iterable[Card],
+    rows: Iterable[Row],
+) -> Explanations:
+    """Return the explanations of a comparison: of its scenarios, its rows, its differences, its answer."""
+    cases = Cases(subjects)
+    found = scenario_writers(cases, view)
+    for letter, training in runs.items():
+        found[f"days_per_run-{letter}"] = partial(explained.days_per_run, training)
+        found[f"runs_a_month-{letter}"] = partial(explained.runs_a_month, training)
+    for row in rows:
+        found |= _row_writers(cases, view, row)
+    for card in cards:
+        found |= _card_writers(card)
+    if saving is not None:
+        found[SAVING] = partial(differences.saving, *saving, view)
+        found[SAVING_SHARE] = partial(differences.saving_share, *saving, view)
+    found[MEASURED] = partial(measured_share, use.measured)
+    if set_to is not None:
+        found[SET] = partial(set_share, set_to, fleet_gpus)
+    return Explanations(found)
+
+
+def _row_writers(cases: Cases, view: ViewName, row: Row) -> Writers:
+    found: Writers = {}
+    base = next((cell for cell in row.cells if cell.delta is None), None)
+    for cell, one in zip(row.cells, cases.subjects, strict=True):
+        if row.kind == "line":
+            found[cell.figure.explain] = partial(
+                explained.cost_row, cases, one, CORE_VIEWS[view], row.key, row.label
+            )
+        if cell.delta is not None:
+            found[cell.delta.explain] = partial(_difference, row, cell, base)
+    return found
+
+
+def _difference(row: Row, cell: Cell, base: Cell | None) -> Explanation:
+    if base is None or cell.delta is None:
+        raise ValueError("a difference without a base")
+    pair = (cell.letter, cell.figure), (base.letter, base.figure)
+    return differences.difference(row.label, *pair, cell.delta, row.unit)
+
+
+def _card_writers(card: Card) -> Writers:
+    """Return the writer of the share on a card; the difference itself is that of the row of totals."""
+    if card.delta is None or card.delta.share is None:
+        return {}
+    key = card.delta.explain.replace("delta_", "share_", 1)
+    return {key: partial(differences.share, card.column.letter, card.total, card.delta)}

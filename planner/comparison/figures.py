@@ -25,12 +25,12 @@ def not_applicable(reason: str = "") -> Figure:
     return Figure(None, NOT_APPLICABLE, reason)
 
 
-def share_served(share: float) -> Figure:
+def share_served(share: float, explain: str = "") -> Figure:
     """Return a share of demand; all but a little is never shown as all."""
     text = units.percent(share)
     if share < 1.0 and text == units.percent(1.0):
         text = f"over{units.NBSP}{units.percent(0.999)}"
-    return Figure(share, text)
+    return Figure(share, text, explain=explain)
 
 
 def of_unit(value: float | None, unit: Unit, currency: str, *, reason: str = "", explain: str = "") -> Figure:
@@ -50,18 +50,35 @@ def _text(value: float | None, unit: Unit, currency: str) -> str:
             return units.UNKNOWN if value is None else f"{round(value / DAYS_PER_WEEK)}{units.NBSP}wk"
         case "gpu_hours" | "gpus":
             return units.count(value)
+        case "run_days":
+            return units.UNKNOWN if value is None else f"{_three_figures(value)}{units.NBSP}d"
+        case "runs_a_month":
+            return units.UNKNOWN if value is None else _three_figures(value)
 
 
-def delta(value: float | None, base: float | None, unit: Unit, currency: str) -> Delta | None:
-    """Return the difference to the base, if both are known. Less is better."""
+def _three_figures(value: float) -> str:
+    return units.count(value) if abs(value) >= 100 else f"{value:.3g}".replace("-", units.MINUS)
+
+
+def delta(
+    value: float | None,
+    base: float | None,
+    unit: Unit,
+    currency: str,
+    *,
+    explain: str = "",
+    more_is_better: bool = False,
+) -> Delta | None:
+    """Return the difference to the base, if both are known; `explain` is the key of the figure itself."""
+    key = f"delta_{explain}" if explain else ""
     if value is None or base is None:
         return None
     change = value - base
     if abs(change) <= SAME_SHARE * max(abs(value), abs(base)):
-        return Delta(0.0, 0.0, "=", "", "", "same")
+        return Delta(0.0, 0.0, "=", "", "", "same", key)
     share = change / abs(base) if base else None
     arrow: Literal["▼", "▲"] = "▼" if change < 0 else "▲"
-    meaning: Meaning = "better" if change < 0 else "worse"
+    meaning: Meaning = "better" if (change > 0) == more_is_better else "worse"
     return Delta(
         change,
         share,
@@ -69,6 +86,7 @@ def delta(value: float | None, base: float | None, unit: Unit, currency: str) ->
         "" if share is None else units.percent_signed(share),
         arrow,
         meaning,
+        key,
     )
 
 

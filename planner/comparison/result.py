@@ -16,7 +16,9 @@ from planner.core.plan import SupplyKind
 ViewName = Literal["cash", "amortized", "present_value"]
 Letter = Literal["A", "B", "C", "D"]
 LETTERS: tuple[Letter, ...] = ("A", "B", "C", "D")
-Unit = Literal["money", "money_per_gpu_hour", "gpu_hours", "gpus", "share", "days"]
+Unit = Literal[
+    "money", "money_per_gpu_hour", "gpu_hours", "gpus", "share", "days", "run_days", "runs_a_month"
+]
 RowKind = Literal["line", "total", "figure"]
 Meaning = Literal["better", "worse", "same", "none"]  # of a delta or an answer, for colour and arrow
 
@@ -36,7 +38,10 @@ class Figure:
 
 @dataclass(frozen=True)
 class Delta:
-    """The difference to the base: `text` is "−$1.42 M" with its sign, `share_text` "−12.2 %" or ""."""
+    """The difference to the base: `text` is "−$1.42 M" with its sign, `share_text` "−12.2 %" or "".
+
+    `explain` is the key of its explanation; that of its share is named share_ where this is named delta_.
+    """
 
     value: float | None
     share: float | None
@@ -44,6 +49,7 @@ class Delta:
     share_text: str
     arrow: Literal["▼", "▲", ""]
     meaning: Meaning
+    explain: str = ""
 
 
 @dataclass(frozen=True)
@@ -291,6 +297,22 @@ class SourceLine:
 
 
 @dataclass(frozen=True)
+class ReferenceRun:
+    """A training run that capacity is counted in: its useful GPU-hours, and who states them."""
+
+    gpu_hours: float
+    name: str  # "Llama 3.1 8B", "" where a number was typed
+    gpu: str  # of the hours: "H100", "" where a number was typed
+    source: str
+
+    @property
+    def text(self) -> str:
+        """Return it in words: "Llama 3.1 8B, 1.46 M H100 GPU-hours"."""
+        hours = f"{self.gpu_hours / 1e6:,.4g} M" if self.gpu_hours >= 1e6 else f"{self.gpu_hours:,.6g}"
+        return f"{self.name}, {hours} {self.gpu} GPU-hours" if self.name else f"{hours} GPU-hours"
+
+
+@dataclass(frozen=True)
 class Comparison:
     """The whole answer for one address."""
 
@@ -323,6 +345,9 @@ class Comparison:
     query: str  # of the address, in canonical order; live unless it names a data date
     frozen_query: str  # the same with data date and revisions: reproduces this result for good
     explanations: Mapping[str, Explanation] = field(default_factory=dict)
+    reference_run: ReferenceRun | None = None  # of the base; None where none is published for its GPU
+    reference_runs: tuple[ReferenceRun, ...] = ()  # published for the base's GPU
+    typed_run: float | None = None  # GPU-hours of the run that the address names
 
     def column(self, letter: Letter) -> Column:
         return next(column for column in self.columns if column.letter == letter)

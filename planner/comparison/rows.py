@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 
 import numpy as np
 
 from planner.comparison.figures import delta, of_unit
 from planner.comparison.gather import Subject
+from planner.comparison.reference_runs import Training
 from planner.comparison.result import Cell, Letter, Row, RowKind, Unit, ViewName
 from planner.core.calendar import add_months, days_later
 from planner.core.lines import RESIDUAL
@@ -92,11 +94,15 @@ def row_key(line: str, kind: str) -> str:
 
 
 def rows(
-    subjects: Sequence[Subject], base: Letter, view: ViewName, currencies: Mapping[Letter, str]
+    subjects: Sequence[Subject],
+    base: Letter,
+    view: ViewName,
+    currencies: Mapping[Letter, str],
+    runs: Mapping[Letter, Training] | None = None,
 ) -> tuple[Row, ...]:
-    """Return every row of the table."""
+    """Return every row of the table; `runs` says how long a reference run takes in each scenario."""
     table = _Table(subjects, base, currencies)
-    return (*_cost_rows(table, view), *_fit_rows(table, view))
+    return (*_cost_rows(table, view), *_fit_rows(table, view), *_run_rows(table, runs or {}))
 
 
 @dataclass(frozen=True)
@@ -118,23 +124,33 @@ class _Table:
         *,
         with_delta: bool = True,
         explain: str = "",
+        more_is_better: bool = False,
     ) -> Row:
         cells = tuple(
-            self._cell(subject.letter, values, unit, with_delta, explain) for subject in self.subjects
+            self._cell(one.letter, values, unit, with_delta, f"{explain or key}-{one.letter}", more_is_better)
+            for one in self.subjects
         )
         return Row(key, group, label, unit, kind, cells)
 
     def _cell(
-        self, letter: Letter, values: Mapping[Letter, _Value], unit: Unit, with_delta: bool, explain: str
+        self,
+        letter: Letter,
+        values: Mapping[Letter, _Value],
+        unit: Unit,
+        with_delta: bool,
+        key: str,
+        more_is_better: bool,
     ) -> Cell:
         currency = self.currencies[letter]
         mine, its = values[letter], values[self.base]
-        key = f"{explain}-{letter}" if explain else ""
         figure = of_unit(mine.value, unit, currency, reason=mine.reason, explain=key)
         if letter == self.base or not with_delta:
             return Cell(letter, figure, None)
         comparable = not unit.startswith("money") or currency == self.currencies[self.base]
-        return Cell(letter, figure, delta(mine.value, its.value, unit, currency) if comparable else None)
+        if not comparable:
+            return Cell(letter, figure, None)
+        change = delta(mine.value, its.value, unit, currency, explain=key, more_is_better=more_is_better)
+        return Cell(letter, figure, change)
 
 
 def _gap_reason(outcome: Outcome) -> str:
@@ -161,13 +177,17 @@ def _cost_rows(table: _Table, view: ViewName) -> list[Row]:
         }
         if any(value.value != 0.0 for value in values.values()):
             label = known.get(key, key.replace("_", " ").capitalize())
-            found.append(table.row(key, group, label, "money", "line", values))
+            found.append(table.row(key, group, label, "money", "line", values, explain=f"cost_{key}"))
     totals = {s.letter: _money(s.total(core_view), s.outcome) for s in table.subjects}
     found.append(table.row("total", group, "Total", "money", "total", totals, explain="total"))
     if view != "present_value":
         present = {s.letter: _money(s.total("present_value_usd"), s.outcome) for s in table.subjects}
         label = _present_value_label([subject.plan for subject in table.subjects])
-        found.append(table.row("present_value", group, label, "money", "figure", present))
+        found.append(
+            table.row(
+                "present_value", group, label, "money", "figure", present, explain="total_present_value"
+            )
+        )
     return found
 
 
@@ -199,6 +219,7 @@ def _fit_rows(table: _Table, view: ViewName) -> list[Row]:
             "Demand, GPU-h",
             "gpu_hours",
             {s.letter: _Value(s.outcome.demand_gpu_hours) for s in subjects},
+            "demand",
         ),
         figures(
             "unmet_gpu_hours",
@@ -212,6 +233,7 @@ def _fit_rows(table: _Table, view: ViewName) -> list[Row]:
             "Peak on-demand GPUs needed",
             "gpus",
             {s.letter: _Value(peak_on_demand_gpus(s.outcome)) for s in subjects},
+            "peak_on_demand",
         ),
         figures(
             "lead_time_days",
@@ -220,6 +242,23 @@ def _fit_rows(table: _Table, view: ViewName) -> list[Row]:
             {s.letter: _Value(float(lead_time_days(s.plan))) for s in subjects},
         ),
     ]
+
+
+def _run_rows(table: _Table, runs: Mapping[Letter, Training]) -> list[Row]:
+    """Return capacity in engineering terms; nothing where no scenario trains."""
+    if not any(one.useful_gpu_hours for one in runs.values()):
+        return []
+    named = [one.run.text for one in runs.values() if one.run is not None]
+    group = f"Training, in runs of {named[0]}" if named else "Training, in reference runs"
+    days = {letter: _Value(one.days, one.reason) for letter, one in runs.items()}
+    a_month = {letter: _Value(one.runs_a_month, one.reason) for letter, one in runs.items()}
+    return [
+        table.row("days_per_run", group, "Days per reference run", "run_days", "figure", days),
+        table.row(
+            "runs_a_month", group, "Reference runs a month", "runs_a_month", "figure", a_month,
+            more_is_better=True,
+        ),
+    ]  # fmt: skip
 
 
 def peak_on_demand_gpus(outcome: Outcome) -> float:
@@ -233,12 +272,18 @@ def peak_on_demand_gpus(outcome: Outcome) -> float:
 
 def lead_time_days(plan: Plan) -> int:
     """Return the days from the plan's start until the last of what is owned and reserved is there."""
-    ready = [plan.start]
+    return max(ready_days(plan).values(), default=0)
+
+
+def ready_days(plan: Plan) -> dict[str, int]:
+    """Return the days until each supply that is owned or reserved is there; 0 where it is there at once."""
+    ready: dict[str, date] = {}
     for supply in plan.supplies:
         if isinstance(supply, Owned):
             delivered = days_later(supply.order_date, supply.lead_time_days + supply.burn_in_days)
             # capacity counts from the first month that begins on or after it
-            ready.append(delivered if delivered.day == 1 else add_months(delivered.replace(day=1), 1))
+            first = delivered if delivered.day == 1 else add_months(delivered.replace(day=1), 1)
+            ready[supply.name] = first
         if isinstance(supply, Reserved):
-            ready.append(supply.start)
-    return max((day - plan.start).days for day in ready)
+            ready[supply.name] = supply.start
+    return {name: max(0, (day - plan.start).days) for name, day in ready.items()}

@@ -27,6 +27,8 @@ VALUE_COLUMNS: tuple[tuple[Unit, str], ...] = (
     ("gpu_hours", "gpu_hours"),
     ("gpus", "gpus"),
     ("days", "days"),
+    ("run_days", "run_days"),
+    ("runs_a_month", "runs_a_month"),
 )
 UNIT_WORDS: dict[Unit, str] = {
     "money": "{currency}",
@@ -35,6 +37,8 @@ UNIT_WORDS: dict[Unit, str] = {
     "gpus": "GPUs",
     "share": "share",
     "days": "days",
+    "run_days": "days",
+    "runs_a_month": "runs a month",
 }
 
 
@@ -146,6 +150,7 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
             "detail": comparison.answer.detail_text,
         },
         "scenarios": [_column_json(comparison, column) for column in comparison.columns],
+        "reference_run": _run_json(comparison),
         "lines": [_row_json(row) for row in comparison.rows],
         "cumulative": {
             "months": list(series.months),
@@ -168,6 +173,13 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
         "notices": [*comparison.notices, *filter(None, [comparison.dates_notice])],
         "sources": [{"scenario": line.letter} | source_json(line) for line in comparison.sources],
     }
+
+
+def _run_json(comparison: Comparison) -> dict[str, Any] | None:
+    run = comparison.reference_run
+    if run is None:
+        return None
+    return {"gpu_hours": run.gpu_hours, "name": run.name, "gpu": run.gpu, "source": run.source}
 
 
 def _column_json(comparison: Comparison, column: Column) -> dict[str, Any]:

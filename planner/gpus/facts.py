@@ -18,6 +18,11 @@ class Fact:
     is_known: bool
     why: Explanation
 
+    @property
+    def opens(self) -> str:
+        """Return the key of its explanation on the page."""
+        return f"fact-{self.key}"
+
 
 def plain(value: Decimal) -> str:
     """Return a number without trailing zeros: 80, 989.4, 3,350."""

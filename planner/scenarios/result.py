@@ -9,12 +9,12 @@ import numpy as np
 
 from planner.comparison.address import ONE_DATE
 from planner.comparison.cards import card
-from planner.comparison.explanations import Explanations
+from planner.comparison.explanations import result_explanations
 from planner.comparison.figures import money_short
 from planner.comparison.gather import Subject
 from planner.comparison.origins import gap_lines, source_lines
 from planner.comparison.price_dates import price_date
-from planner.comparison.result import Card, Column, Figure, GapLine, PriceDate, SourceLine, ViewName
+from planner.comparison.result import Card, Column, Figure, GapLine, Part, PriceDate, SourceLine, ViewName
 from planner.comparison.rows import CORE_VIEWS, VIEW_LABELS
 from planner.comparison.series import first_days, unmet_by_month
 from planner.core.evaluate import evaluate
@@ -56,7 +56,7 @@ class ScenarioResult:
     currency: str
     start: date
     months: int
-    answer: str
+    sentence: tuple[Part, ...]
     card: Card
     totals: tuple[ViewTotal, ...]
     columns: tuple[LedgerColumn, ...]
@@ -70,6 +70,11 @@ class ScenarioResult:
     query: str  # query string of the page as it stands: its files take the same
     own_query: str  # of the page at the scenario's own prices
     one_date_query: str  # of the page at the prices of its own date, whatever the scenario keeps
+
+    @property
+    def answer(self) -> str:
+        """Return the sentence at the top of the page as plain text."""
+        return "".join(part.text for part in self.sentence)
 
 
 def scenario_result(
@@ -99,7 +104,7 @@ def scenario_result(
         currency=plan.currency,
         start=plan.start,
         months=plan.months,
-        answer=_answer(subject, view),
+        sentence=_answer(subject, view),
         card=card(subject, column, subject, view, plan.currency),
         totals=tuple(
             _view_total(outcome, name, name == view, {**asked, "view": name}) for name in CORE_VIEWS
@@ -114,7 +119,7 @@ def scenario_result(
         query=_query({**asked, "view": view}),
         own_query=_query({**asked, "view": view, "as_of": "", "prices": ""}) or "?",
         one_date_query=_query({**asked, "view": view, "prices": ONE_DATE}),
-        explanations=Explanations([subject], view, None),
+        explanations=result_explanations(subject, view),
     )
 
 
@@ -143,19 +148,18 @@ def _view_total(outcome: Outcome, view: ViewName, is_current: bool, pairs: Mappi
     core_view, currency = CORE_VIEWS[view], outcome.plan.currency
     reason = "; ".join(gap.text for gap in outcome.gaps)
     unit = outcome.usd_per_useful_gpu_hour[core_view]
+    other = "" if is_current else f"_{view}"
     return ViewTotal(
         view,
         VIEW_LABELS[view],
         is_current,
-        money_short(
-            outcome.total[core_view], currency, reason=reason, explain="total-A" if is_current else ""
-        ),
-        Figure(unit, usd_per_hour(unit, currency), reason, "unit_cost-A" if is_current else ""),
+        money_short(outcome.total[core_view], currency, reason=reason, explain=f"total{other}-A"),
+        Figure(unit, usd_per_hour(unit, currency), reason, f"unit_cost{other}-A"),
         _query(pairs) or "?",
     )
 
 
-def _answer(subject: Subject, view: ViewName) -> str:
+def _answer(subject: Subject, view: ViewName) -> tuple[Part, ...]:
     """Return the sentence at the top of the page."""
     outcome, plan = subject.outcome, subject.plan
     core_view = CORE_VIEWS[view]
@@ -163,17 +167,33 @@ def _answer(subject: Subject, view: ViewName) -> str:
     over = f"over {plan.months} months from {month(plan.start)}"
     if total is None:
         gaps = "; ".join(gap.text.split(", so every total")[0] for gap in outcome.gaps)
-        return f"What {subject.scenario.name} costs {over} is unknown: {gaps or 'a price is missing'}."
-    parts = [f"{subject.scenario.name} costs {usd_short(total, plan.currency)} {over}"]
+        text = f"What {subject.scenario.name} costs {over} is unknown: {gaps or 'a price is missing'}."
+        return (Part(text),)
     unit = outcome.usd_per_useful_gpu_hour[core_view]
-    if unit is not None:
-        parts.append(f", {usd_per_hour(unit, plan.currency)} per useful GPU-hour")
-    parts.append(f"{_against_on_demand(outcome, core_view)}.")
-    if outcome.unmet_gpu_hours:
-        unmet = gpu_hours(outcome.unmet_gpu_hours)
-        first = month(first_unmet_month(outcome))
-        parts.append(f" It leaves {unmet} of the demand unserved, first in {first}.")
-    return "".join(parts)
+    return (
+        Part(f"{subject.scenario.name} costs "),
+        Part(usd_short(total, plan.currency), explain="total-A"),
+        Part(f" {over}"),
+        *_per_hour(unit, plan.currency),
+        *_against_on_demand(outcome, core_view),
+        Part("."),
+        *_unserved(outcome),
+    )
+
+
+def _per_hour(unit: float | None, currency: str) -> tuple[Part, ...]:
+    if unit is None:
+        return ()
+    rate = Part(usd_per_hour(unit, currency), explain="unit_cost-A")
+    return (Part(", "), rate, Part(" per useful GPU-hour"))
+
+
+def _unserved(outcome: Outcome) -> tuple[Part, ...]:
+    if not outcome.unmet_gpu_hours:
+        return ()
+    unmet = Part(gpu_hours(outcome.unmet_gpu_hours), explain="unmet-A")
+    first = month(first_unmet_month(outcome))
+    return (Part(" It leaves "), unmet, Part(f" of the demand unserved, first in {first}."))
 
 
 def first_unmet_month(outcome: Outcome) -> date | None:
@@ -184,12 +204,13 @@ def first_unmet_month(outcome: Outcome) -> date | None:
     return first_days(outcome.plan)[int(unmet[0])]
 
 
-def _against_on_demand(outcome: Outcome, view: View) -> str:
+def _against_on_demand(outcome: Outcome, view: View) -> tuple[Part, ...]:
     """Return the difference to all demand at the reference price, only where both do the same work."""
     found, total = outcome.break_even[view], outcome.total[view]
     baseline = float(outcome.cumulative[f"baseline_{view}"].iloc[-1])
     if found is None or found.same_as_baseline or total is None or outcome.unmet_gpu_hours:
-        return ""
+        return ()
     change = baseline - total
     word = "less" if change >= 0 else "more"
-    return f": {usd_short(abs(change), outcome.plan.currency)} {word} than renting all of it on demand"
+    amount = Part(usd_short(abs(change), outcome.plan.currency), explain="against_on_demand-A")
+    return (Part(": "), amount, Part(f" {word} than renting all of it on demand"))

@@ -48,6 +48,56 @@ def figure_data(figure: Mapping[str, Any], chart: str) -> SafeString:
     return json_script(figure, f"figure-{chart}")
 
 
+@register.simple_tag
+def popovers(explanations: Mapping[str, Any]) -> SafeString:
+    """Return the popover of every explanation; a difference stands in that of the figure it is of.
+
+    Made here and not in a template: a comparison has a hundred of them.
+    """
+    followers: dict[str, list[Any]] = {}
+    for key in explanations:
+        followed = _followed(key)
+        if followed in explanations:
+            followers.setdefault(followed, []).append(explanations[key])
+    shown = [key for key in explanations if _followed(key) not in explanations]
+    return format_html_join(
+        "\n", "{}", ((popover(key, explanations[key], followers.get(key, ())),) for key in shown)
+    )
+
+
+def _followed(key: str) -> str:
+    """Return the figure that a difference is of: of "delta_total-B" it is "total-B"."""
+    prefix, mark, figure_key = key.partition("_")
+    return figure_key if mark and prefix in ("delta", "share") else ""
+
+
+@register.simple_tag
+def popover(key: str, explanation: Any, more: Sequence[Any] = ()) -> SafeString:
+    """Return the popover of one number that opens. Its button: popovertarget="why-KEY"."""
+    return format_html(
+        '<div class="popover" id="why-{}" popover role="dialog" aria-label="{}">{}</div>',
+        key,
+        explanation.title,
+        format_html_join("", "{}", ((_told(each),) for each in (explanation, *more))),
+    )
+
+
+def _told(explanation: Any) -> SafeString:
+    formula = format_html("<code>{}</code>", explanation.formula) if explanation.formula else ""
+    inputs: SafeString | str = ""
+    if explanation.inputs:
+        rows = ((each.name, each.text, _source(each.source)) for each in explanation.inputs)
+        listed = format_html_join("", "<dt>{}</dt><dd>{}{}</dd>", rows)
+        inputs = format_html('<dl class="facts left">{}</dl>', listed)
+    return format_html(
+        "<h3>{}</h3>\n<p>{}</p>\n{}{}", explanation.title, explanation.sentence, formula, inputs
+    )
+
+
+def _source(source: str) -> SafeString | str:
+    return format_html(' <span class="muted">· {}</span>', source) if source else ""
+
+
 @register.simple_tag(takes_context=True)
 def sentence(context: Any, parts: Sequence[Any]) -> SafeString:
     """Return the parts of a sentence: letters as badges, figures that open as buttons.

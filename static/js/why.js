@@ -17,7 +17,10 @@ document.addEventListener("toggle", (event) => {
   const popover = event.target;
   if (!(popover instanceof HTMLElement) || !popover.matches("[popover].popover")) return;
   if (event.newState !== "open") return;
-  const button = document.querySelector(`[popovertarget="${CSS.escape(popover.id)}"]`);
+  const owner = `[popovertarget="${CSS.escape(popover.id)}"]`;
+  // one number may stand in several places: the popover belongs beside the one that was pressed
+  const pressed = document.activeElement?.closest(owner);
+  const button = pressed ?? document.querySelector(owner);
   if (!button) return;
   popover.classList.add("placed");
   place(popover, button);

@@ -25,7 +25,7 @@ from planner.comparison.result import (
     WeekSeries,
 )
 from planner.core.calendar import Horizon
-from planner.core.explain import Explanation
+from planner.core.explain import Explanation, Input
 from planner.templatetags.units import usd, usd_short, usd_short_signed
 
 NAMES = {
@@ -269,7 +269,7 @@ def make_comparison(**changes) -> Comparison:
             ),
             **{
                 f"total-{letter}": Explanation(
-                    f"Total of {letter}", "Every payment.", "hardware + cloud", (("Prices", "AWS", "run 1"),)
+                    f"Total of {letter}", "Every payment.", "hardware + cloud", (Input("Prices", None, "AWS", "run 1"),)
                 )
                 for letter in NAMES
             },

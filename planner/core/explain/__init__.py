@@ -16,6 +16,7 @@ from planner.core.plan import Outcome, View
 Figure = Literal[
     "total",
     "break_even",
+    "unmet_by_break_even",
     "break_even_utilization",
     "planned_use",
     "unit_cost",
@@ -29,6 +30,7 @@ FIGURES: tuple[Figure, ...] = get_args(Figure)
 _WRITERS: Mapping[Figure, Callable[[Case], Explanation]] = {
     "total": totals.total,
     "break_even": pays.break_even,
+    "unmet_by_break_even": pays.unmet_by_break_even,
     "break_even_utilization": pays.break_even_utilization,
     "planned_use": pays.planned_use,
     "unit_cost": totals.unit_cost,

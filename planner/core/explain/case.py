@@ -11,7 +11,7 @@ from planner.core.explain.parts import Input, context
 from planner.core.explain.words import UNKNOWN, Words, line_words, price_value
 from planner.core.lines import RESIDUAL
 from planner.core.money import discount_factors
-from planner.core.plan import Block, Contract, OnDemand, Outcome, Owned, Plan, Reserved, Spot, Supply, View
+from planner.core.plan import OnDemand, Outcome, Owned, Plan, Spot, Supply, View
 
 HOUR_LINES = ("served", "unmet")
 
@@ -92,9 +92,7 @@ class Case:
     def headline_capacity(self) -> tuple[Supply, ...]:
         """Return what is owned, or what is committed to where nothing is owned."""
         owned = tuple(one for one in self.plan.supplies if isinstance(one, Owned))
-        return owned or tuple(
-            one for one in self.plan.supplies if isinstance(one, Reserved | Block | Contract)
-        )
+        return owned or tuple(one for one in self.plan.supplies if not isinstance(one, OnDemand | Spot))
 
     def plan_inputs(self) -> tuple[Input, ...]:
         """Return months, discount rate and price drift."""
@@ -132,7 +130,7 @@ class Case:
     def series(self, name: str, values: FloatArray, symbol: str, *, is_money: bool = False) -> Input:
         """Return a series by month: its text says where it begins and ends."""
         numbers = tuple(float(value) for value in values)
-        if any(number != number for number in numbers):
+        if not numbers or any(number != number for number in numbers):
             return Input(name, None, UNKNOWN, symbol=symbol)
         first, last = (self._amount(numbers[place], is_money) for place in (0, -1))
         text = f"{first} in month 1" + (f", {last} in month {len(numbers)}" if len(numbers) > 1 else "")

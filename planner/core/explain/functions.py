@@ -1,4 +1,4 @@
-"""The named functions of expressions. Each takes numbers or series, and says None where there is no answer."""
+"""The named functions of expressions, of numbers or series; NoAnswerError where there is no answer."""
 
 import math
 import statistics
@@ -106,6 +106,7 @@ def _held_variation(prices: Value, held: Value) -> float:
 
 
 FUNCTIONS: Mapping[str, Callable[..., float]] = {
+    "abs": lambda x: abs(_number(x)),
     "sum": _sum,
     "min": _least,
     "max": _most,

@@ -64,7 +64,8 @@ def served(case: Case) -> Explanation:
     return Explanation(
         "Demand served",
         "The share of the demanded GPU-hours that find a supply.",
-        f"1 − {out.unmet_gpu_hours:,.0f} unmet / {out.demand_gpu_hours:,.0f} GPU-hours = {Words.percent(share)}",
+        f"1 − {out.unmet_gpu_hours:,.0f} unmet / {out.demand_gpu_hours:,.0f} GPU-hours "
+        f"= {Words.percent(share)}",
         (
             Input("Unmet", out.unmet_gpu_hours, f"{out.unmet_gpu_hours:,.0f} GPU-hours", symbol="unmet"),
             Input("Demand", out.demand_gpu_hours, f"{out.demand_gpu_hours:,.0f} GPU-hours", symbol="demand"),

@@ -1,4 +1,4 @@
-"""When capacity that is paid for pays: the break-even month, the utilization above which, and the plan's own."""
+"""When capacity that is paid for pays: the break-even month, the utilization, and what the plan uses."""
 
 import numpy as np
 
@@ -55,6 +55,24 @@ def _sums_at(case: Case, found: BreakEven, own: Input, rent: Input) -> str:
     if found.unmet_gpu_hours:
         text += f", with {found.unmet_gpu_hours:,.0f} GPU-hours of the demand left unserved by then"
     return f"{text}; break-even: {case.words.break_even(found)}"
+
+
+def unmet_by_break_even(case: Case) -> Explanation:
+    """Return the demand explained that the plan leaves unserved up to its break-even month."""
+    found = case.outcome.break_even[case.view]
+    month = None if found is None else found.month
+    value = None if found is None or month is None else found.unmet_gpu_hours
+    unmet = case.series("Unmet GPU-hours by month", case.unmet_by_month[: month or 0], "unmet")
+    return Explanation(
+        "Unserved by the break-even month",
+        "GPU-hours of demand that found no supply up to the month in which the plan overtakes staying on "
+        "demand: by then it has done less work than what it is measured against.",
+        UNKNOWN if value is None else f"sum over {month} months = {value:,.0f} GPU-hours",
+        (unmet,),
+        value,
+        "GPU-hours",
+        "sum(unmet)",
+    )
 
 
 def _why_none(case: Case) -> str:

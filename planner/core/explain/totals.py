@@ -1,4 +1,4 @@
-"""What the plan costs: the total, the cost of a useful GPU-hour, the dearest month, one line of the ledger."""
+"""What the plan costs: the total, the cost of a useful GPU-hour, the dearest month, a row of costs."""
 
 from collections.abc import Sequence
 from datetime import date
