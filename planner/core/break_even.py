@@ -38,7 +38,14 @@ DECLINE = Range(-1.0, 1.0, below=True)  # of a price in a month; negative where 
 
 
 def reference_supply(plan: Plan) -> OnDemand | None:
-    """Return the on-demand supply marked as reference; unmarked, the cheapest known in month 1."""
+    """Return the on-demand supply marked as reference; unmarked, the cheapest known in month 1.
+
+    None where the plan has no on-demand supply; one without a price where none has a price.
+
+    >>> offers = OnDemand("a", 4.0), OnDemand("b", 3.0)
+    >>> reference_supply(Plan("p", date(2027, 1, 1), 12, "H100", workloads=(), supplies=offers)).name
+    'b'
+    """
     offers = [supply for supply in plan.supplies if isinstance(supply, OnDemand)]
     marked = [supply for supply in offers if supply.reference]
     if marked:

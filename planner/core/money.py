@@ -115,16 +115,16 @@ def level_payment(principal: float, rate_per_period: float, periods: int, timing
 def loan_balance(principal: float, rate_per_period: float, periods: int, paid: FloatArray) -> FloatArray:
     """Return what is still owed after `paid` of `periods` level payments, in the shape of `paid`.
 
-    P * ((1+i)^n - (1+i)^k) / ((1+i)^n - 1), and P * (1 - k/n) at i = 0.
+    P * (1 - ((1+i)^k - 1) / ((1+i)^n - 1)), and P * (1 - k/n) at i = 0.
 
     >>> loan_balance(1000.0, 0.1, 2, np.array([0.0, 1.0, 2.0])).round(2).tolist()
     [1000.0, 523.81, 0.0]
     """
     if rate_per_period == 0.0:
         return principal * (1.0 - paid / periods)
-    growth = (1.0 + rate_per_period) ** paid
-    final = (1.0 + rate_per_period) ** periods
-    return principal * (final - growth) / (final - 1.0)
+    # log1p and expm1 keep their digits at rates so small that 1 + i is 1
+    log = np.log1p(rate_per_period)
+    return np.asarray(principal * (1.0 - np.expm1(paid * log) / np.expm1(periods * log)))
 
 
 @takes(capex=FLOW, residual=FLOW, rate_per_year=RATE, years=PERIODS)

@@ -5,7 +5,16 @@ from datetime import date
 import numpy as np
 import pytest
 
-from planner.core.break_even import find_break_even, utilization_today
+from planner.core.break_even import (
+    PaidCapacity,
+    break_even_hours,
+    break_even_months,
+    cumulative_own_and_rent,
+    dated_utilization,
+    find_break_even,
+    utilization_terms,
+    utilization_today,
+)
 from planner.core.calendar import Horizon
 from planner.core.evaluate import evaluate
 from planner.core.plan import Loan, Outcome, Plan
@@ -273,3 +282,39 @@ def test_planned_use_is_of_the_capacity_that_the_break_even_is_about() -> None:
     )
     assert evaluate(both).planned_utilization_of_available == pytest.approx(1 / 7.76)
     assert evaluate(make_plan()).planned_utilization_of_available is None
+
+
+def test_there_is_no_break_even_where_renting_is_not_dearer() -> None:
+    assert utilization_today(35_040.0, 8, 0.25, 0.25) is None
+    assert dated_utilization(1.0, 0.0) is None
+    assert break_even_months(break_even_hours(1.0, 1.0, 2.0)) is None
+
+
+def test_refusals() -> None:
+    nothing = np.zeros(1)
+    with pytest.raises(ValueError, match="rent_usd is 2 months; right would be as many as own_usd has, 1"):
+        find_break_even(nothing, np.zeros(2), DAYS[:1], nothing)
+    with pytest.raises(ValueError, match="unmet_gpu_hours is"):
+        find_break_even(nothing, nothing, DAYS[:1], np.array([-1.0]))
+    with pytest.raises(ValueError, match=r"utilization is 0\.0"):
+        break_even_months(1.0, utilization=0.0)
+    with pytest.raises(ValueError, match="gpus is 0"):
+        utilization_today(1.0, 0, 1.0, 0.0)
+    with pytest.raises(ValueError, match="usd_capex is -1"):
+        break_even_hours(-1.0, 1.0, 0.0)
+    with pytest.raises(ValueError, match="installed_gpu_hours is"):
+        PaidCapacity(1.0, np.array([-1.0]), nothing, 0.0)
+    with pytest.raises(ValueError, match="end_factors is"):
+        utilization_terms([], nothing, nothing)
+    with pytest.raises(ValueError, match="utilization is"):
+        cumulative_own_and_rent(
+            gpus=1,
+            usd_capex=1.0,
+            usd_running_per_month=1.0,
+            lead_months=0,
+            usd_rent_per_gpu_hour=1.0,
+            utilization=np.array([0.5, 1.5]),
+            price_decline_per_month=0.0,
+            rate_per_year=0.0,
+            hours=nothing,
+        )

@@ -122,6 +122,13 @@ def rows_of_plan(outcome: Outcome, supply: str) -> list[FocusRow]:
     have cost on demand is taken at the plan's reference price of the month: None without one, and for
     savings plans. Negotiated prices are not in a plan, so contracted cost is the same. Capacity blocks are
     reservations of capacity and not here. Raises ValueError where the plan has no such supply of that name.
+
+    >>> from planner.core.evaluate import evaluate
+    >>> from planner.core.plan import Plan
+    >>> reserved = Reserved("r", 8, date(2027, 1, 1), 12, "no_upfront", usd_per_gpu_hour=2.0)
+    >>> plan = Plan("p", date(2027, 1, 1), 1, "H100", workloads=(), supplies=(reserved,))
+    >>> [(row.charge_category, row.billed_cost, row.effective_cost) for row in rows_of_plan(evaluate(plan), "r")]
+    [('Purchase', 11904.0, 0.0), ('Usage', 0.0, 11904.0)]
     """
     for each in outcome.plan.supplies:
         if isinstance(each, Reserved | SavingsPlan | Contract) and each.name == supply:

@@ -121,15 +121,18 @@ def lease_schedule(lease: Lease, standard: Standard = "ifrs_16") -> LeaseSchedul
 
 
 def _liabilities(lease: Lease) -> tuple[FloatArray, FloatArray]:
-    """Return what is owed at the begin of each period (after a payment then) and at its end."""
+    """Return what is owed at the begin of each period (after a payment then) and at its end.
+
+    Worked backwards from nothing owed at the end: forwards, rounding would grow as interest does.
+    """
     opening, closing = np.zeros(lease.periods), np.zeros(lease.periods)
-    growth, is_begin = 1.0 + lease.rate_per_period, lease.timing == "begin"
-    owed = lease_liability(lease.payments_usd[1:] if is_begin else lease.payments_usd, lease.rate_per_period)
-    for period, payment in enumerate(lease.payments_usd):
-        # the payment of day one never was a liability
-        opening[period] = owed - (payment if is_begin and period > 0 else 0.0)
-        owed = opening[period] * growth - (0.0 if is_begin else payment)
+    owed, is_begin = 0.0, lease.timing == "begin"
+    for period in reversed(range(lease.periods)):
+        payment = lease.payments_usd[period]
         closing[period] = owed
+        opening[period] = (owed + (0.0 if is_begin else payment)) / (1.0 + lease.rate_per_period)
+        # the payment of day one never was a liability: `owed` is not read after the first period
+        owed = opening[period] + (payment if is_begin else 0.0)
     return opening, closing
 
 
