@@ -217,7 +217,11 @@ class SpotWork:
 
     @takes(usd_per_gpu_hour=AT_LEAST_0)
     def usd_per_useful_gpu_hour(self, usd_per_gpu_hour: float) -> float:
-        """Return p_s * kappa_paid."""
+        """Return p_s * kappa_paid.
+
+        >>> SpotWork(10.0, 1.0, time_factor=1.3, paid_factor=1.25).usd_per_useful_gpu_hour(2.0)
+        2.5
+        """
         return usd_per_gpu_hour * self.paid_factor
 
 

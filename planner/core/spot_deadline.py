@@ -73,6 +73,10 @@ class Replay:
         """Return what each start costs per node: paid hours at their price. Waiting is not paid.
 
         A price that is NaN is unknown, and so is then every cost.
+
+        >>> trace = Trace(np.array([0.0]), np.array([4.0]), np.array([1.0]))
+        >>> replay(trace, DeadlineJob(2.0, 3.0), every_hours=1).usd_per_node(1.0, 4.0).tolist()
+        [2.0, 2.0]
         """
         on_demand = self.on_demand_hours * on_demand_usd_per_node_hour
         return self.spot_paid_hours * spot_usd_per_node_hour + on_demand

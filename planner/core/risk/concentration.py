@@ -12,6 +12,7 @@ from planner.core.ranges import AT_LEAST_0, Range, optional, refuse, require_fie
 
 Level = Literal["low", "moderate", "high"]
 HHI_OF_ONE = 10_000.0
+_YEAR = Range(1900, 2200, whole=True)
 HHI = Range(0.0, HHI_OF_ONE, above=True)
 _ROUNDING = 1e-9  # of the index: n equal shares of a third add up to a little less than one
 
@@ -26,7 +27,7 @@ class Guideline:
     high_above: float
 
     def __post_init__(self) -> None:
-        require_fields(self, year=Range(1900, 2200, whole=True), moderate_from=HHI, high_above=HHI)
+        require_fields(self, year=_YEAR, moderate_from=HHI, high_above=HHI)
         if self.high_above < self.moderate_from:
             refuse("high_above", self.high_above, f"at least moderate_from, {self.moderate_from:g}")
 
@@ -66,7 +67,7 @@ def effective_number(hhi: float) -> float:
     return HHI_OF_ONE / hhi
 
 
-@takes(hhi=HHI)
+@takes(hhi=HHI, guideline_year=_YEAR)
 def band(hhi: float, guideline_year: int = SHOWN_YEAR) -> Level:
     """Return low, moderate or high by a dated guideline: low < 1,500 <= moderate <= 2,500 < high of 2010.
 
@@ -75,8 +76,7 @@ def band(hhi: float, guideline_year: int = SHOWN_YEAR) -> Level:
     >>> band(2600.0), band(1900.0), band(1900.0, guideline_year=2023)
     ('high', 'moderate', 'high')
     """
-    if guideline_year not in GUIDELINES:
-        refuse("guideline_year", guideline_year, " or ".join(map(str, GUIDELINES)))
+    require_one_of([str(year) for year in GUIDELINES], guideline_year=str(guideline_year))
     guideline = GUIDELINES[guideline_year]
     if hhi < guideline.moderate_from:
         return "low"
@@ -120,11 +120,13 @@ class Concentration:
     left_out_gpu_hours: float
 
 
+@takes(guideline_year=_YEAR)
 def concentration(rows: Sequence[Served], key: str, guideline_year: int = SHOWN_YEAR) -> Concentration:
     """Return the index of critical GPU-hours by one key: provider, region, site, vendor, expiry month.
 
     Unknown values: the index is least where each is one that nobody else has, and most where all of them are
-    the largest one. With unknown GPU-hours nothing is said. Source: as `herfindahl_index`.
+    the largest one. With unknown GPU-hours nothing is said. Raises ValueError for a year
+    without a guideline. Source: as `herfindahl_index`.
 
     >>> rows = [Served("a", {"provider": "X"}, 60.0), Served("b", {"provider": "Y"}, 40.0)]
     >>> found = concentration(rows, "provider")
