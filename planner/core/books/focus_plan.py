@@ -127,7 +127,8 @@ def rows_of_plan(outcome: Outcome, supply: str) -> list[FocusRow]:
     >>> from planner.core.plan import Plan
     >>> reserved = Reserved("r", 8, date(2027, 1, 1), 12, "no_upfront", usd_per_gpu_hour=2.0)
     >>> plan = Plan("p", date(2027, 1, 1), 1, "H100", workloads=(), supplies=(reserved,))
-    >>> [(row.charge_category, row.billed_cost, row.effective_cost) for row in rows_of_plan(evaluate(plan), "r")]
+    >>> rows = rows_of_plan(evaluate(plan), "r")
+    >>> [(row.charge_category, row.billed_cost, row.effective_cost) for row in rows]
     [('Purchase', 11904.0, 0.0), ('Usage', 0.0, 11904.0)]
     """
     for each in outcome.plan.supplies:
