@@ -99,20 +99,26 @@ def _first(holds: NDArray[np.bool_], start: int) -> int | None:
 
 
 @takes(own_usd=FLOW, rent_usd=FLOW)
-def break_even_month_of_each(own_usd: FloatArray, rent_usd: FloatArray) -> FloatArray:
-    """Return the month of find_break_even for every row at once: inf is never, NaN unknown.
+def break_even_month_of_each(own_usd: FloatArray, rent_usd: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return month and `until` of find_break_even for every row at once: inf is never, NaN unknown.
 
-    Both arrays are (..., months) of cumulative cost; the answer is (...). Rows that never differ are never.
+    Both arrays are (..., months) of cumulative cost; the answers are (...). Rows that never differ are never.
 
-    >>> own, rent = np.array([[5.0, 6.0], [9.0, 9.0], [np.nan, 1.0]]), np.array([4.0, 8.0])
-    >>> break_even_month_of_each(own, rent).tolist()
-    [2.0, inf, nan]
+    >>> own = np.array([[5.0, 6.0, 9.0], [9.0, 9.0, 9.0], [np.nan, 1.0, 1.0]])
+    >>> [answer.tolist() for answer in break_even_month_of_each(own, np.array([4.0, 8.0, 8.0]))]
+    [[2.0, inf, nan], [3.0, inf, nan]]
     """
     own, rent = np.broadcast_arrays(own_usd, rent_usd)
     differs, cheaper = _compared(own, rent)
     reached = cheaper & np.logical_or.accumulate(differs, axis=-1)
-    month = np.where(reached.any(axis=-1), np.argmax(reached, axis=-1) + 1.0, np.inf)
-    return np.where(np.isnan(own).any(axis=-1) | np.isnan(rent).any(axis=-1), np.nan, month)
+    again = ~cheaper & np.logical_or.accumulate(reached, axis=-1)
+    unknown = np.isnan(own).any(axis=-1) | np.isnan(rent).any(axis=-1)
+    return _first_of_each(reached, unknown), _first_of_each(again, unknown)
+
+
+def _first_of_each(holds: NDArray[np.bool_], unknown: NDArray[np.bool_]) -> FloatArray:
+    month = np.where(holds.any(axis=-1), np.argmax(holds, axis=-1) + 1.0, np.inf)
+    return np.where(unknown, np.nan, month)
 
 
 @dataclass(frozen=True)

@@ -171,10 +171,14 @@ def test_many_rows_at_once_are_the_rows_one_by_one() -> None:
     rent = rng.uniform(0.0, 6.0, (50, 24)).cumsum(axis=1)
     rent[:5, :4] = own[:5, :4]  # equal at first: nothing is reached before they differ
     rent[5] = own[5]
-    for row, month in enumerate(break_even_month_of_each(own, rent)):
+    month, until = break_even_month_of_each(own, rent)
+    for row in range(50):
         found = find_break_even(own[row], rent[row], [date(2027, 1, 1)] * 24, np.zeros(24))
         assert found is not None
-        assert month == (np.inf if found.month is None else found.month)
+        assert month[row] == (np.inf if found.month is None else found.month)
+        assert until[row] == (np.inf if found.until is None else found.until)
+    assert np.isfinite(until).any()
+    assert np.isinf(month).any()
 
 
 def test_hours_and_months_of_the_plain_formula() -> None:

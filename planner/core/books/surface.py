@@ -94,22 +94,25 @@ class Axis:
 class Surface:
     """Break-even over a grid. Arrays have shape (values of `down`, values of `across`).
 
-    Months: inf is never within the horizon, NaN not known. `month_with_residual` credits at each month what
-    the fleet would fetch if sold then. `naive_month` is what comparing at full use, without lead time,
-    falling prices and discounting says: never the answer, shown beside it. `utilization` is the share of
-    installed hours of the months in service above which owning is cheaper over the horizon, without
-    residual; above 1 it never is, inf where renting costs no more than the energy of the load.
+    Months: inf is never within the horizon, NaN not known. `until` is the first later month in which owning
+    is dearer again. `month_with_residual` credits at each month what the fleet would fetch if sold then.
+    `naive_month` is what comparing at full use, without lead time, falling prices and discounting says: never
+    the answer, shown beside it. `utilization` is the share of installed hours of the months in service above
+    which owning is cheaper over the horizon; above 1 it never is, inf where renting costs no more than the
+    energy of the load.
     """
 
     across: Axis
     down: Axis
     months: int
+    missing: tuple[str, ...]
     month: FloatArray
+    until: FloatArray
     month_with_residual: FloatArray
+    until_with_residual: FloatArray
     naive_month: FloatArray
     utilization: FloatArray
     utilization_with_residual: FloatArray
-    missing: tuple[str, ...]
 
 
 def break_even_surface(case: OwnOrRent, across: Axis, down: Axis) -> Surface:
@@ -135,19 +138,18 @@ def break_even_surface(case: OwnOrRent, across: Axis, down: Axis) -> Surface:
     resale = _resale_usd(inputs, len(hours))
     plain = {"lead_months": np.array(0.0), "price_decline_per_month": np.array(0.0)}
     full_use = {"utilization": np.array(1.0), "rate_per_year": np.array(0.0)}
-    naive = break_even_month_of_each(*cumulative_own_and_rent(**{**inputs, **plain, **full_use}, hours=hours))
-    shape = (len(down.values), len(across.values))
-    return Surface(
-        across,
-        down,
-        len(hours),
-        np.broadcast_to(break_even_month_of_each(own, rent), shape),
-        np.broadcast_to(break_even_month_of_each(own - resale, rent), shape),
-        np.broadcast_to(naive, shape),
-        np.broadcast_to(_utilization(inputs, hours, np.zeros(1)), shape),
-        np.broadcast_to(_utilization(inputs, hours, resale), shape),
-        tuple(name for name, values in inputs.items() if np.isnan(values).any()),
+    simple = cumulative_own_and_rent(**{**inputs, **plain, **full_use}, hours=hours)
+    figures = (
+        *break_even_month_of_each(own, rent),
+        *break_even_month_of_each(own - resale, rent),
+        break_even_month_of_each(*simple)[0],
+        _utilization(inputs, hours, np.zeros(1)),
+        _utilization(inputs, hours, resale),
     )
+    shape = (len(down.values), len(across.values))
+    grids = [np.broadcast_to(figure, shape) for figure in figures]
+    missing = tuple(name for name, values in inputs.items() if np.isnan(values).any())
+    return Surface(across, down, len(hours), missing, *grids)
 
 
 def _inputs(case: OwnOrRent, across: Axis, down: Axis) -> dict[str, FloatArray]:
