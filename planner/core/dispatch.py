@@ -13,6 +13,7 @@ import numpy as np
 
 from planner.core.calendar import FloatArray, IntArray
 from planner.core.plan import SupplyKind, Workload
+from planner.core.ranges import refuse
 from planner.core.slots import Demand, Slots, window_starts
 
 KIND_RANK: dict[SupplyKind, int] = {
@@ -29,6 +30,7 @@ PAID_FOR: tuple[SupplyKind, ...] = ("reserved", "block", "contract", "savings_pl
 NEGLIGIBLE_SHARE = 1e-12
 # An unlimited supply gets room for a thousand peaks: never binding, and deferred work spreads evenly.
 ROOM_OF_UNLIMITED = 1000.0
+SOLVER_ROUNDING = 1e-6  # how far a solver's sums may be off, as a share
 
 
 @dataclass(frozen=True)
@@ -225,6 +227,7 @@ def given_dispatch(
     What is carried is put off into the next month; unmet is demand + carried in - carried out - served.
     """
     tally = _Tally(demand, market, months)
+    _check_capacity(paid_gpus.sum(axis=0), market)
     for row in range(paid_gpus.shape[0]):
         for supply in range(paid_gpus.shape[1]):
             hours = tally.by_month(demand.slots.month, paid_gpus[row, supply] * demand.slots.hours)
@@ -233,9 +236,21 @@ def given_dispatch(
     wanted = _hours_by_month(demand, months)
     carried_in = np.concatenate([np.zeros((len(wanted), 1)), carried_hours[:, :-1]], axis=1)
     rest = wanted + carried_in - carried_hours - tally.useful.sum(axis=1)
-    # a solver's sums are exact to about 1e-9 of the month's work
-    tally.unmet[:] = np.where(np.abs(rest) <= 1e-9 * np.maximum(wanted + carried_in, 1.0), 0.0, rest)
+    negligible = SOLVER_ROUNDING * np.maximum(wanted + carried_in, 1.0)
+    if (rest < -negligible).any():
+        row, month = (int(each) for each in np.argwhere(rest < -negligible)[0])
+        value = f"{-rest[row, month]:,.3f} GPU-hours too many for workload {row} in month {month}"
+        refuse("paid_gpus", value, "what it wants and was carried over")
+    tally.unmet[:] = np.where(rest <= negligible, 0.0, rest)
     return replace(_summed(demand, paid_gpus.sum(axis=0), tally), carried_hours=carried_hours)
+
+
+def _check_capacity(paid_gpus: FloatArray, market: Market) -> None:
+    over = paid_gpus - market.gpus - SOLVER_ROUNDING * np.maximum(paid_gpus, 1.0)
+    if (over > 0.0).any():
+        row, slot = (int(each) for each in np.argwhere(over > 0.0)[0])
+        value = f"{paid_gpus[row, slot]:,.3f} GPUs of supply {row} in slot {slot}"
+        refuse("paid_gpus", value, f"at most the {market.gpus[row, slot]:,.3f} that it has")
 
 
 def _hours_by_month(demand: Demand, months: int) -> FloatArray:
