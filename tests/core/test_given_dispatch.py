@@ -1,12 +1,15 @@
 """A dispatch that is given is priced as it is; the plan's own, given back, costs the same."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from planner.core.calendar import Horizon
-from planner.core.evaluate import evaluate
-from planner.core.ledger import Given
+from planner.core.evaluate import evaluate, outcome_of
+from planner.core.ledger import Given, settle
 from planner.core.plan import VIEWS, Plan
 from planner.core.setting import Grid
 from planner.core.slots import Demand, build_demand
@@ -59,20 +62,16 @@ def test_arrays_of_another_shape_are_refused(shape: tuple[int, ...]) -> None:
         evaluate(plan, served=Given(grid_of(plan), np.zeros(shape), np.zeros((1, 2))))
 
 
-@settings(deadline=None, max_examples=25)
-@given(strategies.plans(workloads=(make_workload(),)))
-def test_a_plans_own_dispatch_given_back_costs_the_same(plan: Plan) -> None:
-    demand = grid_of(plan)
-    own = evaluate(plan, Grid(each_hour=True))
-    paid = np.zeros((1, len(plan.supplies), len(demand.slots.month)))
-    # one workload that cannot wait: each hour takes the same share of what its month took
-    for row, supply in enumerate(plan.supplies):
-        rows = own.by_class[own.by_class["supply"] == supply.name]
-        if not rows.empty:
-            hours = np.diff(Horizon(plan.start, plan.months).month_starts())
-            paid[0, row] = (rows["paid_gpu_hours"].to_numpy() / hours)[demand.slots.month]
-    again = evaluate(plan, served=Given(demand, paid, np.zeros((1, plan.months))))
+@settings(deadline=None, max_examples=15)
+@given(strategies.plans(workloads=(make_workload(),)), st.integers(1, 4))
+def test_a_plans_own_dispatch_given_back_costs_the_same(plan: Plan, months: int) -> None:
+    plan = replace(plan, months=months)
+    ledger = settle(plan, Grid(each_hour=True))
+    own = outcome_of(ledger)
+    given_back = Given(ledger.demand, ledger.served.paid_gpus[None], np.zeros((1, months)))
+    again = evaluate(plan, served=given_back)
     for view in VIEWS:
         if own.total[view] is not None:
             scale = float(own.monthly[view].abs().sum())
             assert again.total[view] == pytest.approx(own.total[view], rel=1e-9, abs=1e-9 * scale)
+    assert again.unmet_gpu_hours == pytest.approx(own.unmet_gpu_hours, abs=1e-6)
