@@ -1,10 +1,14 @@
 """The hourly algorithm of plans that commit money."""
 
+from datetime import date
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from planner.core import savings
+from planner.core.calendar import Horizon
 from planner.core.commitments.savings_plan import apply_plans, hourly_use
 from planner.core.commitments.usage import (
     FleetLine,
@@ -13,6 +17,8 @@ from planner.core.commitments.usage import (
     commitment_needed,
     order_of_application,
 )
+from planner.core.plan import OnDemand, PlanRate, SavingsPlan
+from planner.core.slots import hourly_slots
 
 FEW = settings(max_examples=50, deadline=None)
 PRICES = st.floats(0.1, 10.0)
@@ -172,6 +178,37 @@ def test_a_year_of_twenty_items_keeps_the_balance() -> None:
     assert applied.covered_units + applied.on_demand_units == pytest.approx(units)
     rate = np.array([rates[item.name] for item in items])
     assert applied.covered_units @ rate == pytest.approx(applied.used_usd_by_plan[0])
+
+
+@FEW
+@given(st.integers(0, 10_000), st.floats(0.0, 40.0), st.floats(0.0, 8.0))
+def test_a_whole_plan_covers_hours_in_the_same_way(seed: int, broad: float, narrow: float) -> None:
+    start = date(2027, 2, 1)
+    horizon = Horizon(start, 1)
+    slots = hourly_slots(horizon)
+    use = np.random.default_rng(seed).integers(0, 9, (3, len(slots.month))).astype(float)
+    prices = {"a": 1.0, "b": 2.0, "c": 4.0}
+    plans = [
+        SpendPlan("broad", broad, {"a": 0.7, "b": 1.5, "c": 2.8}),
+        SpendPlan("narrow", narrow, {"a": 0.6}, narrow=True),
+    ]
+    bought = [
+        SavingsPlan(
+            plan.name,
+            plan.usd_per_hour,
+            start,
+            12,
+            tuple(PlanRate(name, usd) for name, usd in plan.usd_per_unit.items()),
+            narrow=plan.narrow,
+        )
+        for plan in plans
+    ]
+    supplies = [OnDemand(name, usd) for name, usd in prices.items()]
+    by_month = {name: np.array([usd]) for name, usd in prices.items()}
+    covered = savings.cover(bought, supplies, use, slots, horizon, by_month)
+    applied = apply_plans([UsageItem(name, usd) for name, usd in prices.items()], use.T, plans)
+    assert pytest.approx(applied.covered_units) == covered.gpus.T
+    assert covered.usd_per_hour == pytest.approx(applied.used_usd_by_plan)
 
 
 def test_an_unknown_price_makes_money_unknown_and_is_named() -> None:
