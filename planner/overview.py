@@ -10,14 +10,16 @@ from costs.models import Price
 from costs.queries import runs, utilization
 from costs.queries.runs import Freshness
 from planner.comparison import Comparison, compare
-from planner.comparison.gather import fleet_gpus_of
+from planner.comparison.explanations import Cases
+from planner.comparison.gather import Subject, fleet_gpus_of
 from planner.comparison.price_dates import price_date
 from planner.comparison.result import BreakEvenLine, MeasuredUse, PriceDate
 from planner.comparison.series import measured_use
 from planner.core.evaluate import evaluate
-from planner.core.explain import Explanation, explain
+from planner.core.explain import Explanation
 from planner.core.plan import Outcome
 from planner.models import Scenario
+from planner.overview_explanations import overview_explanations
 from planner.queries import newest_revisions
 from planner.scenarios.plan_cache import FleetUse, data_date, fleet_use, loaded_plans
 from planner.templatetags.units import percent
@@ -52,7 +54,7 @@ class Followed:
 
     scenario: Scenario
     outcome: Outcome
-    explanations: Mapping[str, Explanation]
+    cases: Cases
     prices: PriceDate
 
     @property
@@ -62,6 +64,11 @@ class Followed:
     @property
     def planned_use(self) -> float | None:
         return self.outcome.planned_utilization_of_available
+
+    @property
+    def margin(self) -> float | None:
+        above, planned = self.pays_above, self.planned_use
+        return None if above is None or planned is None else planned - above
 
 
 @dataclass(frozen=True)
@@ -91,6 +98,7 @@ class Overview:
     break_evens: tuple[BreakEvenLine, ...]
     sources: Sequence[Freshness]
     steps: tuple[Step, ...]
+    explanations: Mapping[str, Explanation]
 
     @property
     def is_empty(self) -> bool:
@@ -102,9 +110,7 @@ class Overview:
 
         The measured share stands beside it: it is of today's fleet, which may be another than the plan's.
         """
-        above = self.followed.pays_above if self.followed else None
-        planned = self.followed.planned_use if self.followed else None
-        return None if above is None or planned is None else planned - above
+        return None if self.followed is None else self.followed.margin
 
     @property
     def all_done(self) -> bool:
@@ -150,6 +156,7 @@ def overview(now: datetime, asked: str = "") -> Overview:
         break_evens=_break_evens(comparison, followed),
         sources=runs.freshness(now),
         steps=_steps(use, scenarios),
+        explanations=overview_explanations(use, None if followed is None else followed.cases, comparison),
     )
 
 
@@ -161,8 +168,8 @@ def _followed(plans_of_record: Sequence[Scenario], now: datetime) -> Followed | 
     date = data_date(now)
     loaded = loaded_plans(list(revisions), date)[0]
     outcome = evaluate(loaded.plan)
-    explanations = {str(name): each for name, each in explain(outcome, "cash_usd").items()}
-    return Followed(scenario, outcome, explanations, price_date(loaded, date))
+    cases = Cases([Subject("A", scenario, loaded, outcome)])
+    return Followed(scenario, outcome, cases, price_date(loaded, date))
 
 
 def _comparison(scenarios: Sequence[Scenario], now: datetime) -> Comparison | None:

@@ -40,6 +40,11 @@ class Period:
     active_share: float | None  # of allocated GPU-hours whose activity was measured
     hours_measured: Decimal
     hours_expected: Decimal
+    # what the shares are of: hours in which both are known; None where there are none
+    paired_allocated: Decimal | None = None
+    paired_available: Decimal | None = None
+    watched_gpu_hours: Decimal | None = None
+    active_gpu_hours: Decimal | None = None
 
     @property
     def is_complete(self) -> bool:
@@ -285,6 +290,10 @@ def _period(row: dict[str, Any], start: datetime, end: datetime, until: datetime
         active_share=_ratio(row["active"], row["watched"]),
         hours_measured=row["moments"] * row["hours_each"],
         hours_expected=Decimal(int(expected.total_seconds())) / 3600,
+        paired_allocated=row["paired_allocated"],
+        paired_available=row["paired_available"],
+        watched_gpu_hours=row["watched"],
+        active_gpu_hours=row["active"],
     )
 
 

@@ -64,26 +64,26 @@ class Cases:
         return explain_one(self.of(subject, view), figure)  # type: ignore[arg-type] # of FIGURES
 
 
-def scenario_writers(cases: Cases, view: ViewName) -> Writers:
-    """Return the writers of every figure of every scenario that stands alone."""
+def scenario_writers(cases: Cases, view: ViewName, others: Sequence[tuple[str, ViewName]]) -> Writers:
+    """Return the writers of every figure of every scenario; `others` are shown in another view too."""
     found: Writers = {}
     core_view = CORE_VIEWS[view]
     for one in cases.subjects:
         for figure in FIGURES:
+            if figure == "unmet_by_break_even" and not one.outcome.unmet_gpu_hours:
+                continue
             found[f"{figure}-{one.letter}"] = partial(cases.headline, one, core_view, figure)
-        for other, other_view in CORE_VIEWS.items():
-            for figure in ("total", "unit_cost"):
-                if other != view:
-                    key = f"{figure}_{other}-{one.letter}"
-                    found[key] = partial(cases.headline, one, other_view, figure)
-        found[f"lead_time_days-{one.letter}"] = partial(explained.lead_time, one.plan)
+        for name, other in others:
+            if other != view:
+                found[f"{name}_{other}-{one.letter}"] = partial(cases.headline, one, CORE_VIEWS[other], name)
     return found
 
 
 def result_explanations(subject: Subject, view: ViewName) -> Explanations:
     """Return the explanations of one scenario's page."""
     cases = Cases([subject])
-    found = scenario_writers(cases, view)
+    others = [(name, other) for name in ("total", "unit_cost") for other in CORE_VIEWS]
+    found = scenario_writers(cases, view, others)
     found["against_on_demand-A"] = partial(explained.against_on_demand, cases.of(subject, CORE_VIEWS[view]))
     return Explanations(found)
 
@@ -101,7 +101,9 @@ def comparison_explanations(
 ) -> Explanations:
     """Return the explanations of a comparison: of its scenarios, its rows, its differences, its answer."""
     cases = Cases(subjects)
-    found = scenario_writers(cases, view)
+    found = scenario_writers(cases, view, [("total", "present_value")])
+    for one in subjects:
+        found[f"lead_time_days-{one.letter}"] = partial(explained.lead_time, one.plan)
     for letter, training in runs.items():
         found[f"days_per_run-{letter}"] = partial(explained.days_per_run, training)
         found[f"runs_a_month-{letter}"] = partial(explained.runs_a_month, training)

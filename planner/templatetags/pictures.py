@@ -123,6 +123,15 @@ def _piece(context: Any, part: Any, text: str) -> SafeString | str:
 
 
 @register.simple_tag(takes_context=True)
+def why(context: Any, key: str, text: str) -> SafeString | str:
+    """Return a text as a button that opens an explanation, where there is one of a known figure."""
+    explanations: Mapping[str, Any] = getattr(context.get("comparison"), "explanations", {})
+    if key not in explanations or explanations[key].value is None:
+        return text
+    return format_html('<button type="button" class="why" popovertarget="why-{}">{}</button>', key, text)
+
+
+@register.simple_tag(takes_context=True)
 def figure(context: Any, each: Any) -> SafeString | str:
     """Return a Figure or Part: its text, as a button where an explanation belongs to it."""
     explanations: Mapping[str, object] = getattr(context.get("comparison"), "explanations", {})

@@ -33,7 +33,8 @@ def overview_page(request: HttpRequest) -> HttpResponse:
     notices = params.ignored_notice(params.unknown_parameters(request, KNOWN))
     if asked and asked not in DATA_NAMES:
         notices.append(f"data={params.shortened(asked)}: own or sample; {page.data} is shown.")
-    context = {"page": page, "notices": notices}
+    # the explanations of figures are looked up under "comparison"
+    context = {"page": page, "comparison": page, "notices": notices}
     if page.measured is not None:
         context |= {
             "use_figure": charts.weekly_use(page.measured, page.break_evens, height_px=charts.USE_PX),
