@@ -82,7 +82,7 @@ def test_every_line_is_at_the_begin_or_at_the_end_as_said_here() -> None:
 
 
 def test_one_server_by_hand() -> None:
-    """280,000 written off to 28,000 over 60 months; the first month ties up 280,000, the second 4,200 less."""
+    """280,000 written off to 28,000 over 60 months; month 1 ties up 280,000, month 2 4,200 less."""
     plan = make_plan(months=2, supplies=(make_owned(), make_on_demand()), discount_rate_per_year=0.1)
     view = economic_view(evaluate(plan))
     i = 1.1 ** (1 / 12) - 1

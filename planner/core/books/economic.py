@@ -32,8 +32,10 @@ def economic_charge_usd(
 
     A machine for 100, written off over two years, at 10 %: 50 + 10 and 50 + 5; 60 / 1.1 + 55 / 1.21 = 100.
 
-    >>> charge = economic_charge_usd(np.array([50.0, 50.0]), np.array([0.0, 50.0]), np.array([100.0, 0.0]),
-    0.1) >>> charge.tolist(), round(float((charge / np.array([1.1, 1.21])).sum()), 9) ([60.0, 55.0], 100.0)
+    >>> books, opening, paid = np.array([50.0, 50.0]), np.array([0.0, 50.0]), np.array([100.0, 0.0])
+    >>> charge = economic_charge_usd(books, opening, paid, 0.1)
+    >>> charge.tolist(), round(float((charge / np.array([1.1, 1.21])).sum()), 9)
+    ([60.0, 55.0], 100.0)
     """
     for name, values in (("opening_usd", opening_usd), ("begin_usd", begin_usd)):
         if values.shape != amortized_usd.shape:
