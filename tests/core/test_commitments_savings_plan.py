@@ -175,12 +175,12 @@ def test_a_year_of_twenty_items_keeps_the_balance() -> None:
     units = rng.uniform(0.0, 5.0, (8760, 20))
     rates = {item.name: item.usd_on_demand_per_unit * (0.4 + 0.02 * n) for n, item in enumerate(items)}
     applied = apply_plans(items, units, [SpendPlan("p", 150.0, rates)])
-    assert applied.covered_units + applied.on_demand_units == pytest.approx(units)
+    np.testing.assert_allclose(applied.covered_units + applied.on_demand_units, units)
     rate = np.array([rates[item.name] for item in items])
-    assert applied.covered_units @ rate == pytest.approx(applied.used_usd_by_plan[0])
+    np.testing.assert_allclose(applied.covered_units @ rate, applied.used_usd_by_plan[0])
 
 
-@FEW
+@settings(max_examples=15, deadline=None)
 @given(st.integers(0, 10_000), st.floats(0.0, 40.0), st.floats(0.0, 8.0))
 def test_a_whole_plan_covers_hours_in_the_same_way(seed: int, broad: float, narrow: float) -> None:
     start = date(2027, 2, 1)
@@ -207,8 +207,8 @@ def test_a_whole_plan_covers_hours_in_the_same_way(seed: int, broad: float, narr
     by_month = {name: np.array([usd]) for name, usd in prices.items()}
     covered = savings.cover(bought, supplies, use, slots, horizon, by_month)
     applied = apply_plans([UsageItem(name, usd) for name, usd in prices.items()], use.T, plans)
-    assert pytest.approx(applied.covered_units) == covered.gpus.T
-    assert covered.usd_per_hour == pytest.approx(applied.used_usd_by_plan)
+    np.testing.assert_allclose(covered.gpus.T, applied.covered_units, atol=1e-12)
+    np.testing.assert_allclose(covered.usd_per_hour, applied.used_usd_by_plan, atol=1e-12)
 
 
 def test_an_unknown_price_makes_money_unknown_and_is_named() -> None:
