@@ -135,14 +135,26 @@ def test_what_sends_least_is_taken_where_several_fit() -> None:
     assert (row.parallelism, row.verdict.layout.text()) == ("copies", "8 copies")
     row = size(SMALL, TRAIN, [H100], (8,)).rows[0]
     assert (row.parallelism, row.verdict.layout.text()) == ("zero1", "ZeRO-1 over 8")
-    assert len({found.layout for found in row.tried}) == len(row.tried)
+    assert len({way.verdict.layout for way in row.ways}) == len(row.ways)
+    assert len(size(SMALL, TRAIN, [H100], (1,)).rows[0].ways) == 1  # one GPU is one layout
 
 
 def test_a_refused_row_shows_what_came_nearest() -> None:
     row = size(LLAMA_405B, TRAIN, [H100], (8,)).rows[0]
     assert row.verdict.word == "does not fit"
-    sizes = [found.need.total_bytes for found in row.tried if len(found.refusals) == 1]
-    assert row.verdict.need.total_bytes == min(sizes)
+    assert row.verdict.need.total_bytes == min(way.verdict.need.total_bytes for way in row.ways)
+    assert all(way.verdict.refusals for way in row.ways)
+
+
+def test_what_only_lacks_memory_is_nearer_than_what_the_links_forbid() -> None:
+    row = size(LLAMA_405B, Training(sequence=8192), [H100], (128,)).rows[0]
+    assert [reason.kind for reason in row.verdict.refusals] == ["memory"]
+    tensor = next(way for way in row.ways if way.parallelism == "tensor")
+    assert tensor.verdict.text() == "tensor parallel over 128 GPUs, but fast links join 8 of H100"
+    assert (
+        "tensor 128: tensor parallel over 128 GPUs"
+        in size(LLAMA_405B, Training(sequence=8192), [H100], (128,)).frame().loc[0, "other_refusals"]
+    )
 
 
 @quick
@@ -150,14 +162,24 @@ def test_a_refused_row_shows_what_came_nearest() -> None:
 def test_a_row_is_never_worse_than_any_of_its_layouts(shape, job) -> None:
     words = ("fits", "tight", "unknown", "does not fit")
     for row in size(shape, job, [H100, L40S], (1, 2, 8, 16)).rows:
-        assert all(words.index(row.verdict.word) <= words.index(found.word) for found in row.tried)
+        assert all(words.index(row.verdict.word) <= words.index(way.verdict.word) for way in row.ways)
 
 
 @quick
 @given(shapes, trainings())
 def test_from_two_gpus_on_twice_as_many_never_turn_a_verdict_worse(shape, job) -> None:
+    # each layout of N is one of 2 N too, with the rest as copies that share the optimizer
     words = [row.verdict.holds for row in size(shape, job, [H100], (2, 4, 8, 16, 32, 64)).rows]
     assert words == sorted(words)
+
+
+def test_large_runs_take_three_axes() -> None:
+    # copies of a long sequence are too large for one GPU, and 32 layers too few for a pipeline of 512
+    job = Training(sequence=65_536)
+    row = size(SMALL, job, [H100], (512,)).rows[0]
+    assert (row.parallelism, row.verdict.word) == ("tensor_pipeline_zero1", "fits")
+    assert row.verdict.layout.text() == "ZeRO-1 over 64 × tensor 8"
+    assert row.verdict.gpus == 512
 
 
 def test_frame_has_a_line_per_row_and_nan_for_the_unknown() -> None:

@@ -7,7 +7,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from planner.core.fit.jobs import ModelShape, Serving, Training
-from planner.core.fit.layouts import Layout, layouts, parallelisms, why_not_split
+from planner.core.fit.layouts import Layout, every_parallelism, layouts, why_not_split
 from planner.core.fit.need import Need, Term, most_sequences, need, piece_share, serving_sequence_bytes
 from planner.core.fit.verdict import WORDS, Gpu, Reserve, judge, usable_bytes, verdict
 from tests.core.fit_cases import (
@@ -275,11 +275,11 @@ def test_terms_add_up_and_the_largest_is_one_of_them(shape, job_and_layout) -> N
 @quick
 @given(st.integers(1, 200), st.sampled_from([1, 4, 8, 72, None]), shapes)
 def test_layouts_use_exactly_the_gpus_asked_for(gpus: int, domain: int | None, shape) -> None:
-    for way in parallelisms(Training(512)):
+    for way in every_parallelism(Training(512)):
         found = layouts(way, gpus, shape, domain)
-        assert found
+        assert found or way == "tensor_pipeline_zero1"
         assert all(layout.gpus == gpus for layout in found)
-        if way == "tensor_pipeline" and gpus > 1:
+        if way.startswith("tensor_pipeline") and gpus > 1:
             assert all(layout.tensor <= (domain or 1) for layout in found)
 
 
@@ -329,3 +329,8 @@ def test_zero_stages_never_need_more_than_copies(shape, gpus: int) -> None:
 def test_impossible_values_are_refused(call, named: str) -> None:
     with pytest.raises(ValueError, match=f"^{named}"):
         call()
+
+
+def test_absurd_needs_do_not_fit_rather_than_break() -> None:
+    job = Training(sequence=10_000_000, micro_batch=1_000_000, flash_attention=False)
+    assert verdict(H100, LLAMA_405B, job, Layout()).word == "does not fit"

@@ -8,7 +8,8 @@ Transformer Models", table 2.
 
 from typing import Literal
 
-from planner.core.ranges import AT_LEAST_0, COUNT_FROM_1, refuse, require_one_of, takes
+from planner.core.fit.states import BYTES
+from planner.core.ranges import COUNT_FROM_1, refuse, require_one_of, takes
 
 Scheme = Literal["none", "tensor", "tensor_sequence", "tensor_sequence_selective", "full_recompute"]
 SCHEMES: tuple[Scheme, ...] = (
@@ -132,11 +133,11 @@ def logits_bytes(sequence: int, micro_batch: int, vocabulary: int, tensor_parall
 
 
 @takes(
-    layer_bytes=AT_LEAST_0,
+    layer_bytes=BYTES,
     layers=COUNT_FROM_1,
     pipeline_parallel=COUNT_FROM_1,
     micro_batches=COUNT_FROM_1,
-    logits=AT_LEAST_0,
+    logits=BYTES,
 )
 def fullest_stage_bytes(
     layer_bytes: float, layers: int, pipeline_parallel: int, micro_batches: int, logits: float

@@ -7,10 +7,13 @@ from planner.core.fit.jobs import Job, ModelShape, Serving
 from planner.core.fit.states import ZERO_STAGE
 from planner.core.ranges import COUNT_FROM_1, optional, refuse, require_fields, require_one_of, takes
 
-Parallelism = Literal["copies", "zero1", "zero2", "zero3", "tensor", "tensor_pipeline"]
+Parallelism = Literal[
+    "copies", "zero1", "zero2", "zero3", "tensor", "tensor_pipeline", "tensor_pipeline_zero1"
+]
 # In the order of preference where two serve equally: less to send comes first.
 TRAINING: tuple[Parallelism, ...] = ("copies", "zero1", "zero2", "zero3", "tensor", "tensor_pipeline")
 SERVING: tuple[Parallelism, ...] = ("tensor", "tensor_pipeline")
+ALL: tuple[Parallelism, ...] = (*TRAINING, "tensor_pipeline_zero1")
 STAGE: dict[Parallelism, int] = {"copies": 0, "zero1": 1, "zero2": 2, "zero3": 3}
 
 
@@ -54,12 +57,21 @@ class Layout:
 
 
 def parallelisms(job: Job) -> tuple[Parallelism, ...]:
-    """Return the ways in which a job may be spread; serving has no states to share.
+    """Return the ways along one axis, or two, in which a job may be spread; serving has no states to share.
 
     >>> parallelisms(Serving(context_tokens=8192))
     ('tensor', 'tensor_pipeline')
     """
     return SERVING if isinstance(job, Serving) else TRAINING
+
+
+def every_parallelism(job: Job) -> tuple[Parallelism, ...]:
+    """Return the ways of `parallelisms` and the one along three axes, which large training runs take.
+
+    >>> every_parallelism(Serving(context_tokens=8192))
+    ('tensor', 'tensor_pipeline')
+    """
+    return SERVING if isinstance(job, Serving) else ALL
 
 
 @takes(gpus=COUNT_FROM_1, fast_domain_gpus=optional(COUNT_FROM_1))
@@ -71,19 +83,22 @@ def layouts(
     copies, zero1 to zero3: data = N. tensor: t = N. tensor_pipeline: every t * p = N with t in one fast
     domain (1 where that is not known), t a divisor of the heads and p at most the layers, the largest t
     first; where there is none, the one with the largest t, which a verdict then refuses.
+    tensor_pipeline_zero1: the same with d * t * p = N and d > 1, the optimizer shared by ZeRO-1; maybe none.
     One GPU has one layout.
 
     >>> shape = ModelShape("70B", 70.6e9, 80, 8192, 64, 8, 128, 128256)
     >>> [layout.text() for layout in layouts("tensor_pipeline", 16, shape, 8)]
     ['tensor 8 × pipeline 2', 'tensor 4 × pipeline 4', 'tensor 2 × pipeline 8', 'pipeline 16']
     """
-    require_one_of(TRAINING, parallelism=parallelism)
+    require_one_of(ALL, parallelism=parallelism)
     if gpus == 1:
         return (Layout(),)
     if parallelism == "tensor":
         return (Layout(tensor=gpus),)
     if parallelism == "tensor_pipeline":
         return _tensor_pipeline(gpus, model, fast_domain_gpus or 1)
+    if parallelism == "tensor_pipeline_zero1":
+        return _three_axes(gpus, model, fast_domain_gpus or 1)
     return (Layout(data=gpus, zero_stage=STAGE[parallelism]),)
 
 
@@ -91,6 +106,16 @@ def _tensor_pipeline(gpus: int, model: ModelShape, fast_domain_gpus: int) -> tup
     degrees = [t for t in range(min(gpus, fast_domain_gpus), 0, -1) if gpus % t == 0]
     every = [Layout(tensor=t, pipeline=gpus // t) for t in degrees]
     return tuple(layout for layout in every if why_not_split(layout, model) is None) or (every[0],)
+
+
+def _three_axes(gpus: int, model: ModelShape, fast_domain_gpus: int) -> tuple[Layout, ...]:
+    return tuple(
+        Layout(data=gpus // places, tensor=each.tensor, pipeline=each.pipeline, zero_stage=1)
+        for places in range(2, gpus // 2 + 1)
+        if gpus % places == 0
+        for each in _tensor_pipeline(places, model, fast_domain_gpus)
+        if why_not_split(each, model) is None
+    )
 
 
 def why_not_split(layout: Layout, model: ModelShape) -> str | None:

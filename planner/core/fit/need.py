@@ -14,7 +14,7 @@ from planner.core.fit.adapters import quantized_weight_bytes
 from planner.core.fit.jobs import Job, ModelShape, Serving, Training
 from planner.core.fit.kv_cache import WEIGHT_BYTES, kv_bytes_per_token, weight_bytes
 from planner.core.fit.layouts import Layout
-from planner.core.fit.states import CONVENTIONS, model_states
+from planner.core.fit.states import BYTES, CONVENTIONS, model_states
 from planner.core.ranges import AT_LEAST_0, refuse, require_fields, takes
 from planner.core.units import BYTES_PER_GIB
 
@@ -32,7 +32,7 @@ class Term:
 
     def __post_init__(self) -> None:
         """Refuse impossible bytes."""
-        require_fields(self, size_bytes=AT_LEAST_0)
+        require_fields(self, size_bytes=BYTES)
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class SequenceBytes:
 
     def __post_init__(self) -> None:
         """Refuse impossible bytes."""
-        require_fields(self, cache=AT_LEAST_0, logits=AT_LEAST_0)
+        require_fields(self, cache=BYTES, logits=BYTES)
 
 
 def serving_sequence_bytes(model: ModelShape, job: Serving, layout: Layout) -> SequenceBytes:

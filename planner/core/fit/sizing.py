@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from planner.core.fit.jobs import Job, ModelShape, Serving
-from planner.core.fit.layouts import Layout, Parallelism, layouts, parallelisms
+from planner.core.fit.layouts import Layout, Parallelism, every_parallelism, layouts
 from planner.core.fit.need import Need, most_sequences, need
-from planner.core.fit.smallest import MOST_GPUS, nearest
-from planner.core.fit.verdict import DEFAULT_RESERVE, Gpu, Reserve, Verdict, judge
+from planner.core.fit.smallest import MOST_GPUS
+from planner.core.fit.verdict import DEFAULT_RESERVE, WORDS, Gpu, Reserve, Verdict, judge
 from planner.core.ranges import refuse, require_fields, takes
 from planner.core.units import BYTES_PER_GIB
 
@@ -17,17 +17,25 @@ COUNTS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 
 
 @dataclass(frozen=True)
+class Way:
+    """One parallelism, and the layout of it that came nearest."""
+
+    parallelism: Parallelism
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
 class Row:
-    """One GPU and count: the best verdict of all parallelisms, and each of them.
+    """One GPU and count: the best of all parallelisms, and each of them with its own verdict in `ways`.
 
     `is_best` marks the smallest count of this GPU that fits, or that fits tightly where no count fits.
     """
 
     gpu: str
     gpus: int
-    verdict: Verdict
     parallelism: Parallelism
-    tried: tuple[Verdict, ...]
+    verdict: Verdict
+    ways: tuple[Way, ...]
     is_best: bool = False
 
     def __post_init__(self) -> None:
@@ -62,9 +70,9 @@ def size(
 ) -> Sizing:
     """Return a row for each GPU and count with its verdict, reason and the best count marked.
 
-    A row takes the best of all parallelisms: the best word, then the fewest refusals, then the least memory
-    lacking, then the order copies, ZeRO 1 to 3, tensor, tensor with pipeline: less to send comes first. For
-    serving a count is the size of one replica.
+    A row takes the best of all parallelisms: the best word, then what lacks nothing but memory, then what
+    lacks least of it, then the order copies, ZeRO 1 to 3, tensor, tensor with pipeline, all three axes: less
+    to send comes first. For serving a count is the size of one replica.
     Raises ValueError for two GPUs of one name or counts that do not rise.
 
     >>> h100 = Gpu("H100", 80e9, frozenset({"bf16"}), nvlink_gpus=8)
@@ -91,15 +99,25 @@ def size(
 def _row(
     gpu: Gpu, model: ModelShape, job: Job, count: int, reserve: Reserve, needs: dict[Layout, Need]
 ) -> Row:
-    ways: dict[Layout, Parallelism] = {}
-    for way in parallelisms(job):
-        for layout in layouts(way, count, model, gpu.nvlink_gpus):
-            ways.setdefault(layout, way)
-    for layout in ways.keys() - needs.keys():
-        needs[layout] = need(model, job, layout)
-    tried = tuple(judge(gpu, model, job, layout, needs[layout], reserve) for layout in ways)
-    best = nearest(tried)
-    return Row(gpu.name, count, best, ways[best.layout], tried)
+    ways: list[Way] = []
+    seen: set[Layout] = set()  # on one GPU all parallelisms are the same
+    for parallelism in every_parallelism(job):
+        new = [each for each in layouts(parallelism, count, model, gpu.nvlink_gpus) if each not in seen]
+        seen.update(new)
+        for layout in new:
+            if layout not in needs:
+                needs[layout] = need(model, job, layout)
+        tried = [judge(gpu, model, job, layout, needs[layout], reserve) for layout in new]
+        if tried:
+            ways.append(Way(parallelism, min(tried, key=_rank)))
+    best = min(ways, key=lambda way: _rank(way.verdict))
+    return Row(gpu.name, count, best.parallelism, best.verdict, tuple(ways))
+
+
+def _rank(found: Verdict) -> tuple[int, int, float]:
+    """Return what orders verdicts, best first: what only lacks memory comes before what cannot be at all."""
+    others = sum(reason.kind != "memory" for reason in found.refusals)
+    return WORDS.index(found.word), others, found.lacking_bytes
 
 
 def _with_best(rows: list[Row]) -> list[Row]:
@@ -108,6 +126,11 @@ def _with_best(rows: list[Row]) -> list[Row]:
             if row.verdict.word == word:
                 return [*rows[:place], replace(row, is_best=True), *rows[place + 1 :]]
     return rows
+
+
+def _other_refusals(row: Row) -> str:
+    others = [way.verdict for way in row.ways if way.verdict is not row.verdict and way.verdict.refusals]
+    return " | ".join(f"{found.layout.text()}: {found.text()}" for found in others)
 
 
 def _line(row: Row, model: ModelShape, job: Job) -> dict[str, object]:
@@ -124,6 +147,7 @@ def _line(row: Row, model: ModelShape, job: Job) -> dict[str, object]:
         "margin_share": found.margin_share,
         "largest_term": found.largest.name,
         "reason": found.text(),
+        "other_refusals": _other_refusals(row),
     }
     if isinstance(job, Serving):
         line["most_sequences"] = (

@@ -29,6 +29,7 @@ ConventionName = Literal[
     "16_bit_fine_tuning",
 ]
 ZERO_STAGE = Range(0, 3, whole=True)
+BYTES = Range(0.0, 1e60)  # allowed sizes may together ask for absurd memory, which then does not fit
 PARAMETERS = Range(0.0, 1e13)  # ten trillion, several times the largest model known
 
 
@@ -72,7 +73,7 @@ class States:
 
     def __post_init__(self) -> None:
         """Refuse impossible bytes."""
-        require_fields(self, weight_bytes=AT_LEAST_0, gradient_bytes=AT_LEAST_0, optimizer_bytes=AT_LEAST_0)
+        require_fields(self, weight_bytes=BYTES, gradient_bytes=BYTES, optimizer_bytes=BYTES)
 
     @property
     def total_bytes(self) -> float:
@@ -117,7 +118,7 @@ class Estimate:
 
     def __post_init__(self) -> None:
         """Refuse impossible bytes."""
-        require_fields(self, gpu_bytes=AT_LEAST_0, cpu_bytes=AT_LEAST_0)
+        require_fields(self, gpu_bytes=BYTES, cpu_bytes=BYTES)
 
 
 Offload = Literal["none", "optimizer", "optimizer_and_parameters"]
