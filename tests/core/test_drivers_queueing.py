@@ -93,6 +93,12 @@ def test_one_server_of_any_service_waits_by_pollaczek_and_khinchine() -> None:
     assert queue.mean_wait_seconds == pytest.approx(exact)
 
 
+def test_a_fixed_rhythm_on_both_sides_leaves_no_wait() -> None:
+    queue = Queue(10, 0.9, 10.0, allen_cunneen_factor(0.0, 0.0))
+    assert (queue.mean_wait_seconds, queue.service_level(1.0)) == (0.0, 1.0)
+    assert needed(variability=0.0).servers == 11
+
+
 def test_the_mean_wait_is_the_integral_of_the_waits() -> None:
     queue = Queue(14, 100 / 1800, 180.0, variability=2.0)
     seconds = np.linspace(0.0, 3000.0, 30_001)

@@ -16,7 +16,7 @@ from planner.core.drivers.links import (
     link,
     slowest_gb_per_second,
 )
-from planner.core.drivers.scaling import amdahl_speedup, data_parallel_step, ring_all_reduce_seconds
+from planner.core.drivers.scaling import amdahl_speedup, data_parallel_step, ring_all_reduce_seconds, step_on
 from planner.core.spot import time_factor
 
 QUICK = settings(max_examples=50, deadline=None)
@@ -89,6 +89,25 @@ def test_the_slowest_link_counts_as_soon_as_a_job_leaves_its_node() -> None:
     ]
     assert times == [pytest.approx(0.05444, rel=1e-3), pytest.approx(0.525)]
     assert slowest_gb_per_second(16, 8, 63.0, 400.0) == 63.0
+
+
+@QUICK
+@given(st.integers(1, 512), st.integers(1, 512))
+def test_more_gpus_never_keep_more_of_their_speed(one: int, other: int) -> None:
+    fewer, more = (
+        step_on(
+            gpus,
+            8,
+            reduced_bytes=14e9,
+            compute_seconds=1.2,
+            within_gb_per_second=450.0,
+            across_gb_per_second=50.0,
+        )
+        for gpus in sorted((one, other))
+    )
+    assert more.efficiency <= fewer.efficiency <= 1.0
+    # no ring is slower than twice the bytes over the slowest link
+    assert more.traffic_seconds <= 2 * 14e9 / (0.84 * 50e9)
 
 
 def test_all_reduce_achieves_less_than_the_specification() -> None:

@@ -131,6 +131,16 @@ def training_work(
     return Work(per_token * tokens, convention)
 
 
+@takes(sparse_peak_tflops=ABOVE_0)
+def dense_peak_tflops(sparse_peak_tflops: float) -> float:
+    """Return half of a peak that a data sheet prints with sparsity (2 of 4 weights zero).
+
+    >>> dense_peak_tflops(3958.0)
+    1979.0
+    """
+    return sparse_peak_tflops / 2.0
+
+
 @takes(dense_peak_tflops=ABOVE_0, mfu=SHARE_ABOVE_0)
 def speed_from_mfu(dense_peak_tflops: float, mfu: float) -> Speed:
     """Return peak * MFU, a speed of the model's convention. The peak is the dense one of the data type.

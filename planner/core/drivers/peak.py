@@ -1,10 +1,7 @@
 """Peak, mean and diversity of a load."""
 
-import numpy as np
-
+from planner.core.calendar import FloatArray
 from planner.core.ranges import AT_LEAST_0, AT_LEAST_1, SHARE_ABOVE_0, refuse, takes
-
-FloatArray = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 
 
 @takes(mean_load=AT_LEAST_0, peak_to_average=AT_LEAST_1, target_occupancy=SHARE_ABOVE_0)
@@ -27,6 +24,7 @@ def peak_to_average(load: FloatArray) -> float:
     The peak of hourly means is below that of minutes: latency needs the finest series there is. Raises
     ValueError for a series that is empty or zero throughout.
 
+    >>> import numpy as np
     >>> peak_to_average(np.array([50.0, 100.0, 150.0]))
     1.5
     """
@@ -43,6 +41,7 @@ def diversity_factor(loads: FloatArray) -> float:
     It is what a shared pool saves: capacity for each workload alone / capacity for all together. Raises
     ValueError where there is no load at all.
 
+    >>> import numpy as np
     >>> diversity_factor(np.array([[8.0, 2.0], [2.0, 8.0]]))
     1.6
     """

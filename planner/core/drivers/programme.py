@@ -34,6 +34,16 @@ def runs_gpu_hours_per_month(gpu_hours_per_run: float, runs_per_month: float) ->
     return gpu_hours_per_run * runs_per_month
 
 
+@takes(gpu_hours=AT_LEAST_0, gpu_hours_per_run=ABOVE_0)
+def runs_within(gpu_hours: float, gpu_hours_per_run: float) -> float:
+    """Return GPU-hours there are / GPU-hours per run: how often a reference run could be made, in parts too.
+
+    >>> runs_within(1280.0, 512.0)
+    2.5
+    """
+    return gpu_hours / gpu_hours_per_run
+
+
 @takes(trials=COUNT, gpu_hours_per_full_run=AT_LEAST_0, mean_share_of_full_run=SHARE_ABOVE_0)
 def sweep_gpu_hours(trials: int, gpu_hours_per_full_run: float, mean_share_of_full_run: float = 1.0) -> float:
     """Return trials * GPU-hours of a full run * the mean share of a full run that a trial takes.

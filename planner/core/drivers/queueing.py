@@ -99,7 +99,7 @@ class Queue:
             servers=SERVERS,
             arrivals_per_second=AT_LEAST_0,
             service_seconds=ABOVE_0,
-            variability=ABOVE_0,
+            variability=AT_LEAST_0,
         )
 
     @property
@@ -128,7 +128,7 @@ class Queue:
     def probability_of_waiting_longer(self, seconds: float) -> float:
         """Return P(W > t) = C e^(-(c mu - lambda) t / factor)."""
         mean = _mean_of_waits(self.servers, self.offered_load, self.service_seconds, self.variability)
-        return self.probability_of_waiting * math.exp(-seconds / mean)
+        return _waiting_longer(self.probability_of_waiting, seconds, mean)
 
     @takes(seconds=AT_LEAST_0)
     def service_level(self, seconds: float) -> float:
@@ -141,6 +141,13 @@ def _mean_of_waits(servers: int, offered_load: float, service_seconds: float, va
     if offered_load >= servers:
         return math.inf
     return variability * service_seconds / (servers - offered_load)
+
+
+def _waiting_longer(waiting: float, seconds: float, mean_seconds: float) -> float:
+    # without variability nobody waits for any time at all
+    if mean_seconds == 0.0:
+        return waiting if seconds == 0.0 else 0.0
+    return waiting * math.exp(-seconds / mean_seconds)
 
 
 @dataclass(frozen=True)
@@ -165,7 +172,7 @@ class Staffing:
     max_occupancy=SHARE_ABOVE_0,
     shrinkage=SHARE_BELOW_1,
     servers_at_a_time=SERVERS,
-    variability=ABOVE_0,
+    variability=AT_LEAST_0,
 )
 def servers_needed(
     *,
@@ -199,7 +206,7 @@ def servers_needed(
         if servers % servers_at_a_time or servers <= load or servers < fewest - WHOLE_TOLERANCE:
             continue
         mean = _mean_of_waits(servers, load, service_seconds, variability)
-        if _waiting(blocked, servers, load) * math.exp(-target_wait_seconds / mean) <= promise:
+        if _waiting_longer(_waiting(blocked, servers, load), target_wait_seconds, mean) <= promise:
             break
     queue = Queue(servers, arrivals_per_second, service_seconds, variability)
     with_shrinkage = rounded_up(servers / (1.0 - shrinkage), servers_at_a_time)

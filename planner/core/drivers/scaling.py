@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 
-from planner.core.ranges import ABOVE_0, AT_LEAST_0, COUNT_FROM_1, SHARE, refuse, takes
+from planner.core.drivers.assumptions import ACHIEVED_LINK_SHARE
+from planner.core.drivers.links import achieved_gb_per_second, slowest_gb_per_second
+from planner.core.ranges import ABOVE_0, AT_LEAST_0, COUNT_FROM_1, SHARE, SHARE_ABOVE_0, refuse, takes
 from planner.core.units import BYTES_PER_GB
 
 
@@ -64,3 +66,41 @@ def data_parallel_step(compute_seconds: float, traffic_seconds: float, hidden_se
     if hidden_seconds > compute_seconds:
         refuse("hidden_seconds", hidden_seconds, f"at most compute_seconds, {compute_seconds:g}")
     return Step(compute_seconds, traffic_seconds, hidden_seconds)
+
+
+@takes(
+    gpus=COUNT_FROM_1,
+    gpus_per_node=COUNT_FROM_1,
+    reduced_bytes=AT_LEAST_0,
+    compute_seconds=ABOVE_0,
+    within_gb_per_second=ABOVE_0,
+    across_gb_per_second=ABOVE_0,
+    hidden_seconds=AT_LEAST_0,
+    achieved_share=SHARE_ABOVE_0,
+)
+def step_on(
+    gpus: int,
+    gpus_per_node: int,
+    *,
+    reduced_bytes: float,
+    compute_seconds: float,
+    within_gb_per_second: float,
+    across_gb_per_second: float,
+    hidden_seconds: float = 0.0,
+    achieved_share: float = ACHIEVED_LINK_SHARE.value,
+) -> Step:
+    """Return the step of a job on so many GPUs: a ring over its slowest link as achieved.
+
+    `reduced_bytes` are the gradients of one GPU (2 bytes per parameter in bf16), `compute_seconds` its own
+    work, the same on any number of GPUs. The GPU-hours of one GPU's speed / efficiency are those of the job.
+
+    >>> step_on(
+    ...     16, 8, reduced_bytes=14e9, compute_seconds=1.2,
+    ...     within_gb_per_second=450.0, across_gb_per_second=50.0, achieved_share=1.0,
+    ... ).traffic_seconds
+    0.525
+    """
+    slowest = slowest_gb_per_second(gpus, gpus_per_node, within_gb_per_second, across_gb_per_second)
+    achieved = achieved_gb_per_second(slowest, achieved_share)
+    traffic = ring_all_reduce_seconds(reduced_bytes, gpus, achieved)
+    return data_parallel_step(compute_seconds, traffic, hidden_seconds)
