@@ -55,6 +55,7 @@ def smallest_fit(
     return Smallest(gpu.name, parallelism, found.gpus if found.word in good else None, found)
 
 
+@takes(most_gpus=MOST_GPUS)
 def smallest_fits(
     gpus: Sequence[Gpu],
     model: ModelShape,
