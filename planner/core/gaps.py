@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from planner.core.calendar import add_months
 from planner.core.plan import (
     Block,
     Contract,
@@ -64,6 +65,8 @@ def _gaps_of_data(plan: Plan) -> Iterable[Gap]:
 
 def _gaps_of_projects(plan: Plan) -> Iterable[Gap]:
     for project in plan.projects:
+        if not plan.start <= project.day < add_months(plan.start, plan.months):
+            continue  # paid before the plan, or after it
         if project.usd is None:
             yield _gap(project.name, "usd")
         if project.engineering_weeks and plan.usd_per_engineering_week is None:

@@ -3,6 +3,7 @@
 from planner.core.ranges import AT_LEAST_0, AT_LEAST_1, COUNT_FROM_1, SHARE, refuse, takes
 
 HOURS_PER_DAY = 24
+DAYS_PER_WEEK = 7
 HOURS_PER_WEEK = 168
 MONTHS_PER_YEAR = 12
 DAYS_PER_YEAR = 365
