@@ -83,6 +83,7 @@ class Purchase:
     capex_usd_per_unit: counts against a budget of capital, undiscounted.
     cash_usd_per_unit: undiscounted payments by (month of purchase, month), for budgets of a year.
     kw_per_unit: IT power by (month of purchase, month).
+    least_per_purchase: units of one purchase, if there is one, so that it holds a gang.
     """
 
     usd_per_unit: FloatArray
@@ -93,6 +94,7 @@ class Purchase:
     cash_usd_per_unit: FloatArray | None = None
     kw_per_unit: FloatArray | None = None
     unit: str = "server"
+    least_per_purchase: int = 0
 
     def __post_init__(self) -> None:
         require_fields(
@@ -103,6 +105,7 @@ class Purchase:
             capex_usd_per_unit=AT_LEAST_0,
             cash_usd_per_unit=optional(MAYBE_USD),
             kw_per_unit=optional(AT_LEAST_0),
+            least_per_purchase=COUNT,
         )
 
 

@@ -96,6 +96,8 @@ class Solver:
         self._highs.setOptionValue("threads", 1)
         # by the largest value: a fifth to a third faster on these programs than the default
         self._highs.setOptionValue("simplex_scale_strategy", 4)
+        # a plan's money and hours are checked to 1e-9 of themselves
+        self._highs.setOptionValue("primal_feasibility_tolerance", 1e-9)
         self._is_mixed = bool(program.whole.any())
         self._highs.passModel(_model(program))
 
