@@ -3,7 +3,7 @@
 import numpy as np
 
 from planner.core import committed
-from planner.core.commitments import level, newsvendor, screening
+from planner.core.commitments import level, newsvendor, screening, terms
 from tests.core.worked.example import Example, Values
 
 EXAMPLES = [
@@ -115,7 +115,7 @@ def commitment_level(given: Values) -> Values:
     c, p = given["committed_per_gpu_hour"], given["on_demand_per_gpu_hour"]
     best = level.best_level(demand, c, p)
     return {
-        "break_even_utilization": level.break_even_utilization(c, p),
+        "break_even_utilization": terms.break_even_utilization(c, p),
         "optimal_gpus": best.gpus,
         "optimal_cost": best.usd,
         "cost_by_level": {str(k): level.cost_of_level(k, demand, c, p) for k in range(11)},
@@ -154,8 +154,8 @@ def screening_curve(given: Values) -> Values:
 def falling_prices(given: Values) -> Values:
     share = given["committed_fraction_of_todays_on_demand"]
     return {
-        "naive_break_even_utilization": level.break_even_utilization(share, 1.0),
-        "break_even_utilization": level.break_even_utilization_with_decline(
+        "naive_break_even_utilization": terms.break_even_utilization(share, 1.0),
+        "break_even_utilization": terms.break_even_utilization_with_decline(
             share, given["continuous_price_decline_per_year"], given["term_years"]
         ),
     }
