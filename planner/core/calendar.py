@@ -11,12 +11,16 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.core.ranges import Range, takes
 from planner.core.units import HOURS_PER_DAY, HOURS_PER_WEEK, MONTHS_PER_YEAR
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+MONTHS = Range(-12_000, 12_000, whole=True)
+DAYS = Range(-400_000, 400_000, whole=True)
 
 
+@takes(months=MONTHS)
 def add_months(day: date, months: int) -> date:
     """Return the same day `months` later, or the last day of that month where it is shorter.
 
@@ -103,6 +107,7 @@ class Horizon:
         return self.index_of(day) + (0 if day.day == 1 else 1)
 
 
+@takes(days=DAYS)
 def days_later(day: date, days: int) -> date:
     """Return the day that lies `days` later."""
     return day + timedelta(days=days)

@@ -11,7 +11,6 @@ from planner.core.ranges import (
     SHARE_ABOVE_0,
     optional,
     refuse,
-    require,
     require_fields,
     takes,
 )
@@ -141,8 +140,7 @@ class AnnualCost:
         known = [usd for usd in parts if usd is not None]
         return sum(known) if len(known) == len(parts) else None
 
+    @takes(gpus=ABOVE_0, used_share=SHARE_ABOVE_0)
     def usd_per_gpu_hour(self, gpus: float, used_share: float = 1.0) -> float | None:
         """Return total / (GPUs * 8760 * share); the share is availability * utilization."""
-        require(ABOVE_0, gpus=gpus)
-        require(SHARE_ABOVE_0, used_share=used_share)
         return _per(self.total, gpus * HOURS_PER_YEAR * used_share)

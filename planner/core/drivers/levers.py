@@ -12,7 +12,7 @@ import numpy as np
 
 from planner.core.calendar import FloatArray, Horizon
 from planner.core.plan import Project
-from planner.core.ranges import AT_LEAST_0, Range, optional, require_fields
+from planner.core.ranges import AT_LEAST_0, Range, optional, require_fields, takes
 from planner.core.units import DAYS_PER_WEEK
 
 
@@ -62,6 +62,7 @@ def month_factors(levers: Sequence[Lever], horizon: Horizon) -> FloatArray:
     return factors
 
 
+@takes(gpus=AT_LEAST_0)
 def gpus_freed(levers: Sequence[Lever], gpus: FloatArray, horizon: Horizon) -> FloatArray:
     """Return by month the GPUs that levers make unnecessary; `gpus` is the demand without them by month."""
     return np.asarray(gpus * (1.0 - month_factors(levers, horizon)))

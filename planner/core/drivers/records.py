@@ -17,10 +17,13 @@ from planner.core.plan import Project, Region, Validation, Workload, WorkloadKin
 from planner.core.ranges import (
     ABOVE_0,
     AT_LEAST_0,
+    COUNT,
     COUNT_FROM_1,
     Range,
+    endless,
     require_fields,
     require_one_of,
+    takes,
 )
 from planner.core.slots import Demand, build_demand
 from planner.core.spot import SpotWork, spot_work
@@ -40,6 +43,7 @@ class Interruption:
     def __post_init__(self) -> None:
         require_fields(self, checkpoint_hours=ABOVE_0, restart_hours=AT_LEAST_0)
 
+    @takes(instances=COUNT_FROM_1, mtbf_hours_per_instance=endless(ABOVE_0), unpaid_wait_hours=AT_LEAST_0)
     def on_spot(
         self, instances: int, mtbf_hours_per_instance: float, unpaid_wait_hours: float = 0.0
     ) -> SpotWork:
@@ -99,6 +103,7 @@ class Demanded:
     missing: str = ""
 
 
+@takes(months=Range(1, 360, whole=True), hours_per_month=ABOVE_0)
 def demand_of(
     record: WorkloadRecord, start: date, months: int, hours_per_month: float = HOURS_PER_MONTH
 ) -> Demanded:
@@ -153,10 +158,11 @@ def hourly_demand(workloads: Sequence[Workload], horizon: Horizon) -> FloatArray
     return build_demand(horizon, workloads, (), each_hour=True).gpus
 
 
+@takes(month=COUNT)
 def load_duration(demand: Demand, month: int) -> tuple[FloatArray, FloatArray]:
     """Return one month's load-duration curve: GPUs wanted by all, from the peak down, and hours of each step.
 
-    Raises IndexError for a month outside the demand.
+    A month outside the demand has an empty curve.
     """
     inside = demand.slots.month == month
     gpus, hours = demand.gpus[:, inside].sum(axis=0), demand.slots.hours[inside]

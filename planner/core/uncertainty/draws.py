@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import betaincinv, ndtr
 
 from planner.core.calendar import FloatArray
-from planner.core.ranges import COUNT_FROM_1, SHARE, Range, takes
+from planner.core.ranges import ANY, COUNT_FROM_1, RATE, SHARE, Range, takes
 from planner.core.uncertainty.factors import FACTORS, Correlation, Jump, Pert, Uncertainty, correlation_matrix
 from planner.core.units import MONTHS_PER_YEAR
 
@@ -58,6 +58,7 @@ def draw(
     return Draws(normals, bridge(steps, normals[:, FACTORS.index("price")]), jumps)
 
 
+@takes(steps=ANY, last=ANY)
 def bridge(steps: FloatArray, last: FloatArray) -> FloatArray:
     """Return Brownian paths from 0 that end at `last` * sqrt(T); `steps` by (month, draw) may be none."""
     months = len(steps)
@@ -70,7 +71,7 @@ def bridge(steps: FloatArray, last: FloatArray) -> FloatArray:
     return walk
 
 
-@takes(months=MONTHS)
+@takes(normals=ANY, months=MONTHS)
 def chosen(normals: FloatArray, months: int) -> Draws:
     """Return draws with given normal numbers by (draw, factor) and straight price paths."""
     count = normals.shape[0]
@@ -93,6 +94,7 @@ class Paths:
     power: FloatArray
 
 
+@takes(months=MONTHS, drift_per_month=RATE)
 def paths_of(draws: Draws, uncertainty: Uncertainty, months: int, drift_per_month: float) -> Paths:
     """Return the multipliers of a plan of `months`; its `drift_per_month` counts in the floor of prices."""
     years = np.arange(months)[:, None] / MONTHS_PER_YEAR
@@ -136,6 +138,7 @@ def _demand(draws: Draws, uncertainty: Uncertainty, years: FloatArray) -> FloatA
     return demand
 
 
+@takes(normals=ANY)
 def pert_quantile(pert: Pert, normals: FloatArray) -> FloatArray:
     """Return the shares of a PERT distribution at the ranks of standard normal numbers.
 

@@ -43,7 +43,7 @@ class Spread:
     count: int
 
 
-@takes(rank=PROBABILITY_INSIDE)
+@takes(values=ANY, rank=PROBABILITY_INSIDE)
 def quantile(values: FloatArray, rank: float) -> Quantile:
     """Return a quantile with the 95 % interval at ranks n q -+ 1.96 sqrt(n q (1 - q)) (order statistics).
 
@@ -61,6 +61,7 @@ def quantile(values: FloatArray, rank: float) -> Quantile:
     return Quantile(rank, value, float(below), float(above))
 
 
+@takes(values=with_unknown(ANY))
 def spread(values: FloatArray) -> Spread | None:
     """Return P10, P50, P90, mean and standard error s / sqrt(n); None where the values are unknown (NaN)."""
     if np.isnan(values).any():
