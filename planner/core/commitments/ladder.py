@@ -1,0 +1,122 @@
+"""Ladders: commitments that expire a part at a time, and what expires when.
+
+A ladder keeps some of the commitment always about to expire, so that the level can follow demand and prices.
+Source of the practice: FinOps Foundation, guidance on managing commitment discounts.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from planner.core.calendar import FloatArray, IntArray
+from planner.core.commitments.overlapping import WHOLE_GPUS, Purchase, active_gpus
+from planner.core.commitments.terms import MONTHS
+from planner.core.ranges import AT_LEAST_0, COUNT, COUNT_FROM_1, Range, refuse, takes, with_unknown
+
+RUNGS = Range(1, 120, whole=True)
+DAYS = Range(-100_000.0, 100_000.0)
+
+
+@takes(
+    gpus=WHOLE_GPUS,
+    term_months=MONTHS,
+    months=MONTHS,
+    rungs=RUNGS,
+    gpus_per_instance=COUNT_FROM_1,
+    first_month=COUNT,
+)
+def ladder_purchases(
+    gpus: int,
+    term_months: int,
+    months: int,
+    rungs: int = 4,
+    gpus_per_instance: int = 1,
+    first_month: int = 0,
+) -> tuple[Purchase, ...]:
+    """Return purchases that reach a level in equal rungs, term / rungs months apart, each renewed at its end.
+
+    With 12 months and 4 rungs a quarter of the level expires in each quarter (a rule of planning, no
+    published figure). Instances that do not divide evenly go to the first rungs. Raises ValueError where the
+    rungs do not divide the term or the level is no whole number of instances.
+
+    >>> [(buy.start_month, buy.gpus) for buy in ladder_purchases(8, 12, 15)]
+    [(0, 2), (3, 2), (6, 2), (9, 2), (12, 2)]
+    """
+    if term_months % rungs:
+        refuse("rungs", rungs, f"a divisor of term_months, {term_months}")
+    if gpus % gpus_per_instance:
+        refuse("gpus", gpus, f"a multiple of gpus_per_instance, {gpus_per_instance}")
+    instances, rest = divmod(gpus // gpus_per_instance, rungs)
+    purchases = []
+    for place, start in enumerate(range(first_month, months, term_months // rungs)):
+        count = (instances + (place % rungs < rest)) * gpus_per_instance
+        if count:
+            purchases.append(Purchase(start, term_months, count, f"rung {place % rungs + 1}"))
+    return tuple(purchases)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What is committed today (month 0) and how it runs off if nothing is bought.
+
+    `cliff` is the largest drop from one month to the next as a share of what is active today; `expiring_gpus`
+    (months,) ends before each month begins; the last two are None where nothing is active.
+    """
+
+    active_gpus: IntArray
+    expiring_gpus: IntArray
+    cliff: float | None
+    cliff_month: int | None
+    weighted_remaining_months: float | None
+
+
+@takes(months=MONTHS)
+def standing_of(purchases: Sequence[Purchase], months: int) -> Standing:
+    """Return active GPUs by month, what expires, the cliff and the mean remaining term, weighted by GPUs.
+
+    Purchases that begin later than today count in the active GPUs and so can fill a cliff. The drop into
+    the month after the last one is seen too.
+
+    >>> found = standing_of([Purchase(-6, 12, 8), Purchase(0, 12, 8)], 24)
+    >>> found.cliff, found.cliff_month, found.weighted_remaining_months
+    (0.5, 6, 9.0)
+    """
+    active = active_gpus(purchases, months + 1)
+    today = [each for each in purchases if each.start_month <= 0 < each.end_month and each.gpus]
+    expiring = np.zeros(months + 1, dtype=np.int64)
+    for each in purchases:
+        if 0 < each.end_month <= months:
+            expiring[each.end_month] += each.gpus
+    if not today:
+        return Standing(active[:months], expiring[:months], None, None, None)
+    drops = active[:-1] - active[1:]
+    largest = int(np.argmax(drops))
+    remaining = sum(each.gpus * each.end_month for each in today) / int(active[0])
+    has_cliff = bool(drops[largest] > 0)
+    return Standing(
+        active_gpus=active[:months],
+        expiring_gpus=expiring[:months],
+        cliff=float(max(drops[largest], 0) / active[0]),
+        cliff_month=largest + 1 if has_cliff else None,
+        weighted_remaining_months=remaining,
+    )
+
+
+@takes(days_left=DAYS, usd_per_year=with_unknown(AT_LEAST_0), within_days=AT_LEAST_0)
+def expiring_usd_per_year(
+    days_left: FloatArray, usd_per_year: FloatArray, within_days: float
+) -> float | None:
+    """Return the yearly cost of the commitments whose term ends within so many days from today.
+
+    Arrays (commitments,); terms that ended before today do not count, one that ends today does. None where
+    the cost of one that expires is unknown (NaN). Raises ValueError for arrays of different length.
+
+    >>> expiring_usd_per_year(np.array([10.0, 45.0]), np.array([1000.0, 500.0]), 30)
+    1000.0
+    """
+    left = np.asarray(days_left, dtype=np.float64)
+    if left.shape != np.shape(usd_per_year):
+        refuse("usd_per_year", f"of shape {np.shape(usd_per_year)}", f"one number per term, {left.shape}")
+    usd = float(np.sum(usd_per_year[(left >= 0.0) & (left <= within_days)]))
+    return None if np.isnan(usd) else usd
