@@ -6,10 +6,11 @@ from functools import partial
 
 from costs.queries.utilization import WEEK, Period
 from planner.comparison import Comparison
-from planner.comparison.explanations import MEASURED, SAVING, SAVING_SHARE, Cases, Explanations, Writers
+from planner.comparison.explanations import MEASURED, SAVING, SAVING_SHARE, Cases
 from planner.comparison.measured import OF_AVAILABLE, measured_share
 from planner.core.explain import Explanation, Input
 from planner.core.plan import View
+from planner.explanations import Explanations, Writers
 from planner.scenarios.plan_cache import FleetUse
 from planner.templatetags.units import count, day, percent, points
 

@@ -23,6 +23,7 @@ class FleetShare:
     weeks: int
     until: datetime
     is_sample: bool
+    shares: tuple[float, ...] = ()  # of each week, in order
 
 
 def fleet_share(now: datetime) -> FleetShare | None:
@@ -51,5 +52,6 @@ def fleet_share(now: datetime) -> FleetShare | None:
     for is_sample in (False, True):
         if found := shares.get(is_sample):
             last = max(moment for _, moment in found).astimezone(UTC) + timedelta(hours=1)
-            return FleetShare(median(share for share, _ in found), len(found), last, is_sample)
+            each = tuple(share for share, _ in found)
+            return FleetShare(median(each), len(found), last, is_sample, each)
     return None

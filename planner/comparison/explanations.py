@@ -1,6 +1,6 @@
 """Explanations of figures, written only when one is read: a slider drag shows none of them."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -13,33 +13,11 @@ from planner.comparison.result import Card, Cell, Letter, Row, ViewName
 from planner.comparison.rows import CORE_VIEWS
 from planner.core.explain import FIGURES, Case, Explanation, explain_one
 from planner.core.plan import View
+from planner.explanations import Explanations, Writers
 from planner.scenarios.plan_cache import FleetUse
 
 SAVING, SAVING_SHARE = "saving", "saving_share"
 MEASURED, SET = "measured_use", "set_use"
-Writers = dict[str, Callable[[], Explanation]]
-
-
-class Explanations(Mapping[str, Explanation]):
-    """By "figure-letter", such as "total-A"; each is written when it is first read, and kept."""
-
-    def __init__(self, writers: Writers) -> None:
-        self._writers = writers
-        self._written: dict[str, Explanation] = {}
-
-    def __contains__(self, key: object) -> bool:
-        return key in self._writers
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._writers)
-
-    def __len__(self) -> int:
-        return len(self._writers)
-
-    def __getitem__(self, key: str) -> Explanation:
-        if key not in self._written:
-            self._written[key] = self._writers[key]()
-        return self._written[key]
 
 
 @dataclass

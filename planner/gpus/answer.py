@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from costs.queries.price_history import Priced
 from costs.queries.price_moves import Cut
 from planner.core.explain import Explanation
-from planner.gpus.lines import place_of, source_title, what_moved
+from planner.gpus.explanations import explanations, last_known
+from planner.gpus.lines import what_moved
 from planner.gpus.subject import Subject
+from planner.gpus.term_tables import key_of
 from planner.gpus.terms import TermRow
-from planner.templatetags.units import NBSP, age, count, day, moment, percent, usd_per_hour
+from planner.templatetags.units import NBSP, age, count, day, percent, usd_per_hour
 
 NO_BREAK_HYPHEN = "\u2011"
 # provider, SKU and region do not break at their hyphens
@@ -28,7 +29,7 @@ class Part:
 @dataclass(frozen=True)
 class Answer:
     main: tuple[Part, ...]
-    more: str
+    more: tuple[Part, ...]
     whys: dict[str, Explanation]
 
 
@@ -36,36 +37,44 @@ def answer_of(subject: Subject, rows: Sequence[TermRow]) -> Answer:
     """Return the answer for the chosen term and what the filters let through."""
     term = subject.term_words
     now = subject.history.now
-    more = " ".join(sentence for sentence in (_extent(subject), _commitment(rows)) if sentence)
+    best = _commitment(rows)
+    extent = _extent(subject)
+    more = (*((Part(extent),) if extent else ()), *(_committed(best, bool(extent)) if best else ()))
+    whys = explanations(subject, best)
     change = _change(subject)
     if now.lowest is None or now.median is None:
-        return Answer((Part(f"{subject.name}, {term}: {_last_sight(subject)}{change}"),), more, {})
+        last = _last_sight(subject)
+        return Answer((Part(f"{subject.name}, {term}: "), *last, *change), more, whys)
     lowest = now.lowest
     main = (
         Part(f"{subject.name}, {term}: lowest "),
         Part(f"{usd_per_hour(lowest.usd_per_gpu_hour)}{_PER_GPU}", "lowest"),
         Part(f" at {_unbroken(lowest.step.provider)} {_unbroken(lowest.step.region)}, median "),
         Part(usd_per_hour(now.median), "median"),
-        Part(f" over {count(now.offers)}{NBSP}{'offer' if now.offers == 1 else 'offers'}.{change}"),
+        Part(f" over {count(now.offers)}{NBSP}{'offer' if now.offers == 1 else 'offers'}."),
+        *change,
     )
-    return Answer(main, more, {"lowest": _why_lowest(subject, lowest), "median": _why_median(subject)})
+    return Answer(main, more, whys)
 
 
 def _unbroken(text: str) -> str:
     return text.replace("-", NO_BREAK_HYPHEN)
 
 
-def _change(subject: Subject) -> str:
+def _change(subject: Subject) -> tuple[Part, ...]:
     if not subject.cuts:
-        return ""
+        return ()
     cut = subject.cuts[0]
     old, new = subject.usd(cut.move.old), subject.usd(cut.move.new)
     if old is None or new is None:
-        return ""
+        return ()
     verb = "fell" if cut.move.share < 0 else "rose"
     return (
-        f" {_unbroken(what_moved(cut))} {verb} from {usd_per_hour(old)} to {usd_per_hour(new)}"
-        f" per GPU{NO_BREAK_HYPHEN}hour on {full_day(cut.move.at.date())}{_regions(cut)}."
+        Part(f" {_unbroken(what_moved(cut))} {verb} from "),
+        Part(usd_per_hour(old), "cut-old"),
+        Part(" to "),
+        Part(usd_per_hour(new), "cut-new"),
+        Part(f" per GPU{NO_BREAK_HYPHEN}hour on {full_day(cut.move.at.date())}{_regions(cut)}."),
     )
 
 
@@ -78,17 +87,18 @@ def full_day(on: date) -> str:
     return f"{on.day}{NBSP}{on:%B}{NBSP}{on.year}"
 
 
-def _last_sight(subject: Subject) -> str:
+def _last_sight(subject: Subject) -> tuple[Part, ...]:
     """Return what is known where no price counts now."""
-    known = [one for one in subject.history.stretches if one.lowest is not None]
-    seen = subject.history.seen_until
-    if not known or seen is None or known[-1].lowest is None:
-        return "no price is on file for this window."
-    last = known[-1].lowest
+    last = last_known(subject)
+    if last is None:
+        return (Part("no price is on file for this window."),)
     return (
-        f"no price on file is fresh enough to name one. The lowest was {usd_per_hour(last.usd_per_gpu_hour)}"
-        f" at {_unbroken(last.step.provider)}, last seen {day(last.step.seen_at)}"
-        f" ({age(last.step.seen_at, subject.now)})."
+        Part("no price on file is fresh enough to name one. The lowest was "),
+        Part(usd_per_hour(last.usd_per_gpu_hour), "last"),
+        Part(
+            f" at {_unbroken(last.step.provider)}, last seen {day(last.step.seen_at)}"
+            f" ({age(last.step.seen_at, subject.now)})."
+        ),
     )
 
 
@@ -106,49 +116,22 @@ def _plural(number: int, word: str) -> str:
     return f"{count(number)}{NBSP}{word}{'' if number == 1 else 's'}"
 
 
-def _commitment(rows: Sequence[TermRow]) -> str:
-    """Return the commitment that pays at the lowest use, with that of the fleet beside it."""
+def _commitment(rows: Sequence[TermRow]) -> TermRow | None:
+    """Return the commitment that pays at the lowest use."""
     known = [row for row in rows if row.break_even is not None and not row.is_stale]
-    if not known:
-        return ""
-    best = min(known, key=lambda row: (row.break_even or 1, row.cloud))
-    text = (
-        f"Of the commitments, {best.term_words} at {best.cloud} pays at the lowest use:"
-        f" {usd_per_hour(best.usd_per_gpu_hour)}{_PER_GPU}, above {percent(best.break_even)}"
+    return min(known, key=lambda row: (row.break_even or 1, row.cloud), default=None)
+
+
+def _committed(best: TermRow, follows: bool) -> tuple[Part, ...]:
+    """Return what that commitment costs and above which use it pays, with that of the fleet beside it."""
+    parts = (
+        Part(" Of the commitments, " if follows else "Of the commitments, "),
+        Part(f"{best.term_words} at {best.cloud} pays at the lowest use: "),
+        Part(f"{usd_per_hour(best.usd_per_gpu_hour)}{_PER_GPU}", "commitment"),
+        Part(", above "),
+        Part(percent(best.break_even), key_of(best)),
     )
     if best.fleet is None:
-        return f"{text}."
+        return (*parts, Part("."))
     kind = "the sample fleet runs" if best.fleet.is_sample else "you run"
-    return f"{text}; {kind} at {percent(best.fleet.share)}."
-
-
-def _why_lowest(subject: Subject, lowest: Priced) -> Explanation:
-    step = lowest.step
-    inputs = [
-        ("Offer", place_of(step), step.zone),
-        ("Price per hour", f"{step.price_per_hour:,.2f} {step.currency}", "of the whole machine"),
-        ("GPUs", f"{step.gpu_count.normalize():f}", ""),
-        ("Stated by", source_title(step.source), f"run {step.run_id}, line {step.line}"),
-        ("Last seen", moment(step.seen_at), age(step.seen_at, subject.now)),
-    ]
-    if (rate := subject.rate_of(step.currency)) is not None:
-        inputs.append(("Exchange rate", f"{rate.usd_per_unit.normalize():f}", f"of {day(rate.on)}"))
-    return Explanation(
-        f"Lowest {subject.term_words} price of {subject.name}",
-        "The cheapest of the offers that the filters let through and that are not stale. Where sources "
-        "disagree about an offer, what was stated last counts.",
-        f"{step.price_per_hour:,.2f} / {step.gpu_count.normalize():f}"
-        f" = {usd_per_hour(lowest.usd_per_gpu_hour)} a GPU-hour",
-        tuple(inputs),
-    )
-
-
-def _why_median(subject: Subject) -> Explanation:
-    prices = [price.usd_per_gpu_hour for price in subject.history.current()]
-    return Explanation(
-        f"Median {subject.term_words} price of {subject.name}",
-        "Half of the offers cost less. An offer is one SKU in one region on one way to pay; its zones and "
-        "the sources that state it count once.",
-        f"median of {count(len(prices))} offers, {usd_per_hour(prices[0])} to {usd_per_hour(prices[-1])}",
-        (),
-    )
+    return (*parts, Part(f"; {kind} at "), Part(percent(best.fleet.share), "fleet"), Part("."))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from costs.models import Accelerator
-from planner.core.explain import Explanation
+from planner.core.explain import Explanation, Input, context
 from planner.templatetags.units import UNKNOWN, day, month
 
 
@@ -65,7 +65,8 @@ def _number(
     value: Decimal | None = getattr(accelerator, column)
     text = f"{name} {UNKNOWN}" if value is None else written(value)
     title = name[:1].upper() + name[1:]
-    return Fact(column, text, value is not None, _why(accelerator, title, meaning, text))
+    number = None if value is None else float(value)
+    return Fact(column, text, value is not None, _why(accelerator, title, meaning, text, number))
 
 
 def _launch(accelerator: Accelerator) -> Fact:
@@ -77,16 +78,20 @@ def _launch(accelerator: Accelerator) -> Fact:
     return Fact("launch", text, on is not None, why)
 
 
-def _why(accelerator: Accelerator, title: str, meaning: str, value: str) -> Explanation:
+def _why(
+    accelerator: Accelerator, title: str, meaning: str, text: str, number: float | None = None
+) -> Explanation:
     """Return where a fact comes from: the table states one reference for all facts of a GPU."""
     read = (
         f"read {day(accelerator.reference_date)}" if accelerator.reference_date else "date of reading unknown"
     )
     inputs = [
-        ("Value", value, ""),
-        ("Reference", accelerator.reference, read),
-        ("Loaded by", f"accelerators, run {accelerator.batch.run_id}", ""),
+        Input("Value", number, text, symbol="" if number is None else "value"),
+        context("Reference", accelerator.reference, read),
+        context("Loaded by", f"accelerators, run {accelerator.batch.run_id}"),
     ]
     if accelerator.notes:
-        inputs.append(("Notes", accelerator.notes, ""))
-    return Explanation(f"{title} of {accelerator.name}", meaning, "", tuple(inputs))
+        inputs.append(context("Notes", accelerator.notes))
+    expression = "" if number is None else "value"  # stated, not worked out
+    title = f"{title} of {accelerator.name}"
+    return Explanation(title, meaning, "", tuple(inputs), number, "as stated", expression)

@@ -56,10 +56,11 @@ def term_table(rows: Sequence[TermRow]) -> Table:
 
 def term_whys(rows: Sequence[TermRow]) -> dict[str, Explanation]:
     """Return the explanation of each break-even by the key of its button."""
-    return {_key(row): explanation(row) for row in rows if row.break_even is not None}
+    return {key_of(row): explanation(row) for row in rows if row.break_even is not None}
 
 
-def _key(row: TermRow) -> str:
+def key_of(row: TermRow) -> str:
+    """Return under which key a row's break-even is explained."""
     return f"term-{row.cloud}-{row.term}".replace(" ", "-")
 
 
@@ -96,7 +97,7 @@ def _use(row: TermRow) -> SafeString | str:
         return unknown(NO_ON_DEMAND) if row.is_committed and row.usd_per_gpu_hour is not None else ""
     button = format_html(
         '<button type="button" class="why" popovertarget="why-{}">{}</button>',
-        _key(row),
+        key_of(row),
         percent(row.break_even),
     )
     if row.break_even >= 1:

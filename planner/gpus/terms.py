@@ -9,7 +9,7 @@ from costs.models import Price
 from costs.queries.fleet_share import FleetShare
 from costs.queries.price_steps import Offer, Step
 from costs.queries.spot_now import SpotNow
-from planner.core.explain import Explanation
+from planner.core.explain import Explanation, Input, context
 from planner.gpus.filters import TERMS
 from planner.gpus.lines import place_of, source_title
 from planner.gpus.subject import Subject
@@ -219,24 +219,43 @@ def _state_of(step: Step | None) -> tuple[str, str]:
 
 def explanation(row: TermRow) -> Explanation:
     """Return why a row's break-even is what it is, or why it has none."""
-    title = f"{row.cloud}, {row.term_words}: use at which it pays"
-    where = place_of(row.step) if row.step else f"{row.cloud} {row.sku}, {row.zone}"
-    origin = f"{source_title(row.source)}, run {row.run_id}, as of {day(row.as_of)}"
     inputs = [
-        ("c, this term", f"{usd_per_hour(row.usd_per_gpu_hour)}/GPU-h", f"{where}; {origin}"),
-        ("p, on demand", f"{usd_per_hour(row.on_demand)}/GPU-h", "the same SKU and region"),
-    ]
+        price_input(row, "c, this term", "c"),
+        Input(
+            "p, on demand", _float(row.on_demand), f"{usd_per_hour(row.on_demand)}/GPU-h",
+            "the same SKU and region", "p",
+        ),
+    ]  # fmt: skip
     if row.payment:
-        inputs.append(("Payment", PAYMENTS[row.payment], "an upfront amount is spread over its term"))
+        inputs.append(context("Payment", PAYMENTS[row.payment], "an upfront amount is spread over its term"))
     if row.fleet is not None:
-        weeks = f"median of {row.fleet.weeks} weeks to {day(row.fleet.until)}"
-        kind = "sample fleet" if row.fleet.is_sample else "measured"
-        inputs.append(("Your use", percent(row.fleet.share), f"{kind}, {weeks}, of available GPU-hours"))
+        inputs.append(Input("Your use", row.fleet.share, percent(row.fleet.share), fleet_words(row.fleet)))
     return Explanation(
-        title,
+        f"{row.cloud}, {row.term_words}: use at which it pays",
         "A commitment is paid for every hour. It costs less than on demand once it is used in at least the "
         "share u* of the hours that are charged; below that, on demand is cheaper.",
         f"u* = c / p = {usd_per_hour(row.usd_per_gpu_hour)} / {usd_per_hour(row.on_demand)}"
         f" = {percent(row.break_even)}",
         tuple(inputs),
+        _float(row.break_even),
+        "share of charged hours",
+        "rounded(c / p, 6)",
     )
+
+
+def price_input(row: TermRow, name: str, symbol: str) -> Input:
+    """Return a row's price as an input, with where it is had and what states it."""
+    where = place_of(row.step) if row.step else f"{row.cloud} {row.sku}, {row.zone}"
+    origin = f"{source_title(row.source)}, run {row.run_id}, as of {day(row.as_of)}"
+    usd = row.usd_per_gpu_hour
+    return Input(name, _float(usd), f"{usd_per_hour(usd)}/GPU-h", f"{where}; {origin}", symbol)
+
+
+def fleet_words(fleet: FleetShare) -> str:
+    """Return what the measured use is of."""
+    weeks = f"median of {fleet.weeks} weeks to {day(fleet.until)}"
+    return f"{'sample fleet' if fleet.is_sample else 'measured'}, {weeks}, of available GPU-hours"
+
+
+def _float(value: Decimal | None) -> float | None:
+    return None if value is None else float(value)

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 
 from planner.spot.days import full_day
 from planner.spot.gather import Spot
+from planner.spot.keys import key_of
 from planner.spot.zones import ZoneLine
 from planner.templatetags.units import NBSP, age, percent, usd_per_hour
 
-WORTH, COSTS_NOW = "worth", "costs-now"
+WORTH, COSTS_NOW, ON_DEMAND, MTBF = "worth", "costs-now", "on-demand", "mtbf"
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,7 @@ class Part:
 @dataclass(frozen=True)
 class Answer:
     parts: tuple[Part, ...]
-    more: str
+    more: tuple[Part, ...]
 
     @property
     def text(self) -> str:
@@ -35,15 +36,19 @@ def answer_of(spot: Spot) -> Answer | None:
         return None
     if spot.is_stale:
         end = full_day(spot.ends_at)
+        age_words = age(spot.ends_at, spot.until)
         return Answer(
             (Part(f"Prices end {end}: whether spot is worth it today is unknown."),),
-            f"The newest is {age(spot.ends_at, spot.until)}, over twice the cadence of its source. "
-            f"{_price(spot, line)}",
+            (
+                Part(f"The newest is {age_words}, over twice the cadence of its source. "),
+                *_price(spot, line),
+            ),
         )
     if line.on_demand_usd is None:
+        rate = _rate(line, spot)
         return Answer(
-            (Part(f"Spot is {_rate(line, spot)} in {line.label}; whether that is worth it is unknown."),),
-            f"On demand is unknown: {line.on_demand_reason}. {_losses(line)}",
+            (Part("Spot is "), rate, Part(f" in {line.label}; whether that is worth it is unknown.")),
+            (Part(f"On demand is unknown: {line.on_demand_reason}. "), *_losses(line)),
         )
     limit = line.pays_under.value or 0.0
     if limit <= 0:
@@ -54,7 +59,7 @@ def answer_of(spot: Spot) -> Answer | None:
 def _worth(spot: Spot, line: ZoneLine, limit: float) -> Answer:
     under = Part(percent(limit), WORTH)
     costs = line.costs_share
-    more = f"{_price(spot, line)} {_dated(line)}{_losses(line)}".strip()
+    more = (*_price(spot, line), Part(" "), *_dated(line), *_losses(line))
     start = (Part("Worth it while interruptions cost under "), under, Part(" of hours; "))
     if costs.value is None or (costs.is_bound and line.is_band_old):
         return Answer((*start, Part(_unknown(line))), more)
@@ -73,50 +78,51 @@ def _unknown(line: ZoneLine) -> str:
     return "what they cost now is unknown."
 
 
-def _price(spot: Spot, line: ZoneLine) -> str:
-    text = (
-        f"{line.label} is the cheapest at {_rate(line, spot)}"
-        if len(spot.lines) > 1
-        else (f"{line.label} is at {_rate(line, spot)}")
-    )
-    if line.effective.value is not None and not line.effective.is_bound:
-        text = f"{line.label} is at {_rate(line, spot)}"
-        text += f", {usd_per_hour(line.effective.value)} per useful {spot.unit}"
-    if line.on_demand_usd is None:
-        return f"{text}."
-    return f"{text}; on demand {usd_per_hour(line.on_demand_usd)}."
+def _price(spot: Spot, line: ZoneLine) -> tuple[Part, ...]:
+    is_known = line.effective.value is not None and not line.effective.is_bound
+    is_cheapest = len(spot.lines) > 1 and not is_known
+    start = Part(f"{line.label} is the cheapest at " if is_cheapest else f"{line.label} is at ")
+    parts = [start, _rate(line, spot)]
+    if is_known:
+        useful = Part(usd_per_hour(line.effective.value), key_of("effective", spot.lines, line))
+        parts += [Part(", "), useful, Part(f" per useful {spot.unit}")]
+    if line.on_demand_usd is not None:
+        parts += [Part("; on demand "), Part(usd_per_hour(line.on_demand_usd), ON_DEMAND)]
+    return (*parts, Part("."))
 
 
-def _dated(line: ZoneLine) -> str:
+def _dated(line: ZoneLine) -> tuple[Part, ...]:
     """Return a sentence about an on-demand price of another day."""
     if line.on_demand is None or not (line.is_held_against_another_day or line.is_on_demand_old):
-        return ""
+        return ()
     why = (
         "none is on file for these days"
         if line.is_held_against_another_day
         else "older than twice its cadence"
     )
-    return f"That on-demand price is of {full_day(line.on_demand.as_of)}: {why}. "
+    return (Part(f"That on-demand price is of {full_day(line.on_demand.as_of)}: {why}. "),)
 
 
-def _losses(line: ZoneLine) -> str:
+def _losses(line: ZoneLine) -> tuple[Part, ...]:
     """Return what is known of interruptions, and how far that goes."""
     evidence = line.evidence
     if line.work is not None and line.work.refusal:
-        return f"Refused: {line.work.refusal} ({evidence.mtbf_hours:.2g}{NBSP}h)."
+        hours = Part(f"{evidence.mtbf_hours:.2g}{NBSP}h", MTBF)
+        return (Part(f"Refused: {line.work.refusal} ("), hours, Part(")."))
     if evidence.kind == "band" and evidence.band is not None:
         old = ", a list older than twice its cadence" if line.is_band_old else ""
-        return (
+        text = (
             f"{evidence.band.label} of machines were interrupted in the month before "
             f"{full_day(evidence.band.as_of)}{old}: no more than a lower bound."
         )
+        return (Part(text),)
     if evidence.kind == "none":
-        return "No interruption data: neither a measured trace nor a published band."
-    return ""
+        return (Part("No interruption data: neither a measured trace nor a published band."),)
+    return ()
 
 
-def _rate(line: ZoneLine, spot: Spot) -> str:
-    return f"{usd_per_hour(line.now_usd)}/{spot.unit}"
+def _rate(line: ZoneLine, spot: Spot) -> Part:
+    return Part(f"{usd_per_hour(line.now_usd)}/{spot.unit}", key_of("now", spot.lines, line))
 
 
 def on_demand_line(spot: Spot) -> str:

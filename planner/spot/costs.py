@@ -21,15 +21,14 @@ class Fact:
 
 def job_facts(spot: Spot, line: ZoneLine, opens: dict[str, str]) -> list[Fact]:
     """Return what the job comes to in a zone; figures open to the explanations of the zone's row."""
-    effective = opens["effective"]
     unit = f"per useful {spot.unit}"
     return [
-        Fact("Price now", f"{usd_per_hour(line.now_usd)}/{spot.unit}", note=line.label),
+        Fact("Price now", f"{usd_per_hour(line.now_usd)}/{spot.unit}", explain=opens["now"], note=line.label),
         _money(f"Effective, checkpoint every {_minutes(line.job.interval_hours)}", line.effective, unit,
-               effective),
-        _interval(line),
-        _money("Effective at the best interval", line.best_effective, unit, effective),
-        *_of_job(spot, line, effective),
+               opens["effective"]),
+        _interval(line, opens["interval"]),
+        _money("Effective at the best interval", line.best_effective, unit, "best-effective"),
+        *_of_job(spot, line),
         _late(line, opens["missed"]),
     ]  # fmt: skip
 
@@ -63,13 +62,13 @@ def _money(name: str, known: Known, unit: str, explain: str) -> Fact:
     return Fact(name, money_text(known), "", explain, unit)
 
 
-def _interval(line: ZoneLine) -> Fact:
+def _interval(line: ZoneLine, explain: str) -> Fact:
     known = line.best_interval
     text = interval_text(known)
-    return Fact("Best interval", text, known.reason, "column-interval" if text else "")
+    return Fact("Best interval", text, known.reason, explain)
 
 
-def _of_job(spot: Spot, line: ZoneLine, explain: str) -> Sequence[Fact]:
+def _of_job(spot: Spot, line: ZoneLine) -> Sequence[Fact]:
     """Return paid hours and money of the whole job, on spot and on demand."""
     job, gpus = line.job, float(line.gpu_count or 1) * line.job.machines
     facts = []
@@ -82,13 +81,16 @@ def _of_job(spot: Spot, line: ZoneLine, explain: str) -> Sequence[Fact]:
         what = "GPU" if spot.is_per_gpu else "machine"
         note = f"{least}{hours:,.1f}{NBSP}h paid on {gpus:,.4g}{NBSP}{what}{'' if gpus == 1 else 's'}"
         facts.append(
-            Fact("The job on spot", f"{least}{usd_short(usd * gpus * job.work_hours)}", "", explain, note)
+            Fact(
+                "The job on spot", f"{least}{usd_short(usd * gpus * job.work_hours)}", "", "job-on-spot", note
+            )
         )
     if line.on_demand_usd is None:
         facts.append(Fact("The job on demand", "", line.on_demand_reason))
     else:
         whole = float(line.on_demand_usd) * gpus * job.work_hours
-        facts.append(Fact("The job on demand", usd_short(whole), note="without losses or checkpoints"))
+        note = "without losses or checkpoints"
+        facts.append(Fact("The job on demand", usd_short(whole), "", "job-on-demand", note))
     return facts
 
 

@@ -37,7 +37,8 @@ def spot_page(request: HttpRequest) -> HttpResponse:
     if not notices and params.given_pairs(request, NAMES) != pairs:
         # a form sends every field; the address keeps only what is not the default
         return redirect(_address(pairs + params.given_pairs(request, params.EVERYWHERE)))
-    opens = keys_of(spot.lines)
+    told = explanations(spot)
+    opens = keys_of(spot.lines, told)
     context = {
         "has_prices": True,
         "no_year": date(1, 1, 1),  # beside histories of years ago every day says its year
@@ -63,7 +64,7 @@ def spot_page(request: HttpRequest) -> HttpResponse:
         "origins": sorted({(line.series.source, line.series.run_id) for line in spot.lines}),
         "on_demand_line": on_demand_line(spot),
         "nearest_is_on_file": bool(spot.on_demand.stated),
-        "explanations": explanations(spot),
+        "explanations": told,
         **_links(spot, pairs),
     }
     return page_or_fragment(request, "planner/spot.html", "planner/_spot.html", context)

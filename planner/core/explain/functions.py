@@ -81,6 +81,11 @@ def _first_at_or_below(own: Value, rent: Value) -> float:
     raise NoAnswerError("never within the horizon")
 
 
+def _rounded(value: Value, digits: Value) -> float:
+    """Return a number as it is kept: to so many decimals."""
+    return round(_number(value), int(_number(digits)))
+
+
 def _held_price(prices: Value, held: Value, share: Value) -> float:
     """Return the lowest price at or below which the price was for a share of the time."""
     pairs = sorted(zip(_series(prices), _series(held), strict=True))
@@ -95,7 +100,7 @@ def _held_price(prices: Value, held: Value, share: Value) -> float:
 def _held_share(prices: Value, held: Value, limit: Value) -> float:
     """Return the share of the time in which the price was at most the limit."""
     pairs = list(zip(_series(prices), _series(held), strict=True))
-    return _per(math.fsum(time for price, time in pairs if price <= _number(limit)), _sum(held))
+    return _per(math.fsum(time for price, time in pairs if price <= _number(limit) * (1.0 + SAME_SHARE)), _sum(held))
 
 
 def _held_variation(prices: Value, held: Value) -> float:
@@ -119,6 +124,7 @@ FUNCTIONS: Mapping[str, Callable[..., float]] = {
     "held_price": _held_price,
     "held_share": _held_share,
     "held_variation": _held_variation,
+    "rounded": _rounded,
     "exp": lambda x: math.exp(_number(x)),
     "expm1": lambda x: math.expm1(_number(x)),
     "log1p": lambda x: math.log1p(_number(x)),
