@@ -134,6 +134,17 @@ def test_a_ladder_has_a_quarter_expire_each_quarter() -> None:
     assert found.expiring_gpus.sum() == 32
 
 
+def test_a_ladder_takes_a_cliff_apart() -> None:
+    """16 GPUs end at once in month 3; from month 15 on a quarter ends in each quarter."""
+    held = [Purchase(-9, 12, 16)]
+    ladder = ladder_purchases(16, 12, 36, held=held)
+    found = standing_of([*held, *ladder], 36)
+    assert (found.cliff, found.cliff_month) == (0.75, 3)  # 4 of 16 are bought in the month of the cliff
+    assert found.active_gpus[3:15].tolist() == [4] * 3 + [8] * 3 + [12] * 3 + [16] * 3
+    assert [found.expiring_gpus[m] for m in range(15, 36, 3)] == [4] * 7
+    assert found.active_gpus[12:].tolist() == [16] * 24
+
+
 def test_rungs_that_do_not_divide_evenly_add_up() -> None:
     assert [each.gpus for each in ladder_purchases(24, 12, 12, gpus_per_instance=4)] == [8, 8, 4, 4]
 

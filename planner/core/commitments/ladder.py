@@ -33,27 +33,34 @@ def ladder_purchases(
     rungs: int = 4,
     gpus_per_instance: int = 1,
     first_month: int = 0,
+    held: Sequence[Purchase] = (),
 ) -> tuple[Purchase, ...]:
-    """Return purchases that reach a level in equal rungs, term / rungs months apart, each renewed at its end.
+    """Return purchases that reach and keep a level, one rung each term / rungs months.
 
-    With 12 months and 4 rungs a quarter of the level expires in each quarter (a rule of planning, no
-    published figure). Instances that do not divide evenly go to the first rungs. Raises ValueError where the
-    rungs do not divide the term or the level is no whole number of instances.
+    A rung is the level / rungs, or what is missing beside what is `held` and bought so far, if that is less.
+    With 12 months and 4 rungs a quarter of the level expires in each quarter once the ladder stands (a rule
+    of planning, no published figure); until then, and after a cliff of what is held, the rest is on demand.
+    Instances that do not divide evenly go to the first rungs. Raises ValueError where the rungs do not divide
+    the term or the level is no whole number of instances.
 
     >>> [(buy.start_month, buy.gpus) for buy in ladder_purchases(8, 12, 15)]
     [(0, 2), (3, 2), (6, 2), (9, 2), (12, 2)]
+    >>> [(buy.start_month, buy.gpus) for buy in ladder_purchases(8, 12, 12, held=[Purchase(-7, 12, 8)])]
+    [(6, 2), (9, 2)]
     """
     if term_months % rungs:
         refuse("rungs", rungs, f"a divisor of term_months, {term_months}")
     if gpus % gpus_per_instance:
         refuse("gpus", gpus, f"a multiple of gpus_per_instance, {gpus_per_instance}")
     instances, rest = divmod(gpus // gpus_per_instance, rungs)
-    purchases = []
+    bought: list[Purchase] = []
     for place, start in enumerate(range(first_month, months, term_months // rungs)):
-        count = (instances + (place % rungs < rest)) * gpus_per_instance
-        if count:
-            purchases.append(Purchase(start, term_months, count, f"rung {place % rungs + 1}"))
-    return tuple(purchases)
+        rung = (instances + (place % rungs < rest)) * gpus_per_instance
+        active = int(active_gpus([*held, *bought], start + 1)[start])
+        missing = max(gpus - active, 0) // gpus_per_instance * gpus_per_instance
+        if min(rung, missing):
+            bought.append(Purchase(start, term_months, min(rung, missing), f"rung {place % rungs + 1}"))
+    return tuple(bought)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from planner.core.calendar import FloatArray
+from planner.core.calendar import FloatArray, IntArray
 from planner.core.ranges import (
     AT_LEAST_0,
     COUNT_FROM_1,
@@ -27,20 +27,26 @@ SAME_SHARE = 1e-12
 
 @dataclass(frozen=True)
 class LoadCurve:
-    """Demand from the highest hour down, with running sums; arrays have shape (observations,).
+    """Demand from the highest hour down, with its weights, both (observations,), and running sums.
 
-    `weight_so_far[i]` is the weight of the i + 1 busiest observations, `gpus_so_far[i]` their weighted
-    demand. `weight` is the total weight, in hours where no hour is weighted.
+    `weight_so_far[i]` is the weight of the i busiest observations, `gpus_so_far[i]` their weighted demand;
+    both start with 0 and have one entry more.
     """
 
     gpus: FloatArray
+    weights: FloatArray
     weight_so_far: FloatArray
     gpus_so_far: FloatArray
-    weight: float
 
     def __post_init__(self) -> None:
         """Refuse impossible demand and weights."""
-        require_fields(self, gpus=GPUS, weight_so_far=AT_LEAST_0, gpus_so_far=AT_LEAST_0, weight=AT_LEAST_0)
+        require_fields(self, gpus=GPUS, weights=AT_LEAST_0)
+        require_fields(self, weight_so_far=AT_LEAST_0, gpus_so_far=AT_LEAST_0)
+
+    @property
+    def weight(self) -> float:
+        """Return the total weight, the number of hours where none is weighted."""
+        return float(self.weight_so_far[-1])
 
     @property
     def peak_gpus(self) -> float:
@@ -50,7 +56,7 @@ class LoadCurve:
     @property
     def gpu_hours(self) -> float:
         """Return the weighted demand."""
-        return float(self.gpus_so_far[-1]) if self.gpus.size else 0.0
+        return float(self.gpus_so_far[-1])
 
     @takes(levels=GPUS)
     def gpu_hours_above(self, levels: FloatArray) -> FloatArray:
@@ -60,9 +66,8 @@ class LoadCurve:
         array([5., 2., 0.])
         """
         wanted = np.asarray(levels, dtype=np.float64)
-        busier = np.searchsorted(-self.gpus, -wanted, side="left")  # observations with D > K
-        weight, gpus = np.append(0.0, self.weight_so_far), np.append(0.0, self.gpus_so_far)
-        return np.asarray(np.maximum(gpus[busier] - wanted * weight[busier], 0.0))
+        busier = self._count_above(wanted)
+        return np.asarray(np.maximum(self.gpus_so_far[busier] - wanted * self.weight_so_far[busier], 0.0))
 
     @takes(gpus=GPUS)
     def share_above(self, gpus: float) -> float | None:
@@ -71,7 +76,7 @@ class LoadCurve:
         >>> load_curve(np.array([1.0, 4.0, 4.0, 9.0])).share_above(4.0)
         0.25
         """
-        return self._share_of_busiest(int(np.searchsorted(-self.gpus, -gpus, side="left")))
+        return self._share_of_busiest(int(self._count_above(gpus)))
 
     @takes(gpus=GPUS)
     def share_at_or_above(self, gpus: float) -> float | None:
@@ -80,12 +85,20 @@ class LoadCurve:
         >>> load_curve(np.array([1.0, 4.0, 4.0, 9.0])).share_at_or_above(4.0)
         0.75
         """
-        return self._share_of_busiest(int(np.searchsorted(-self.gpus, -gpus, side="right")))
+        return self._share_of_busiest(self._count_at_or_above(gpus))
 
     def _share_of_busiest(self, count: int) -> float | None:
         if not self.weight:
             return None
-        return float(self.weight_so_far[count - 1]) / self.weight if count else 0.0
+        return float(self.weight_so_far[count]) / self.weight
+
+    def _count_above(self, gpus: FloatArray | float) -> IntArray:
+        rising = self.gpus[::-1]
+        return np.asarray(rising.size - np.searchsorted(rising, gpus, side="right"))
+
+    def _count_at_or_above(self, gpus: float) -> int:
+        rising = self.gpus[::-1]
+        return int(rising.size - np.searchsorted(rising, gpus, side="left"))
 
     @takes(top_gpus=GPUS, gpus_per_layer=COUNT_FROM_1)
     def used_share(self, top_gpus: float, gpus_per_layer: int = 1) -> float | None:
@@ -98,9 +111,10 @@ class LoadCurve:
         """
         if not self.weight:
             return None
-        inside = np.clip(self.gpus - (top_gpus - gpus_per_layer), 0.0, gpus_per_layer)
-        weights = np.diff(self.weight_so_far, prepend=0.0)
-        return float(inside @ weights) / (gpus_per_layer * self.weight)
+        foot = top_gpus - gpus_per_layer
+        full, some = self._count_at_or_above(top_gpus), int(self._count_above(foot))
+        partly = float((self.gpus[full:some] - foot) @ self.weights[full:some])
+        return (float(self.weight_so_far[full]) + partly / gpus_per_layer) / self.weight
 
     @takes(share=SHARE)
     def level_used_in(self, share: float) -> float:
@@ -113,10 +127,10 @@ class LoadCurve:
         """
         if not self.weight:
             return 0.0
-        enough = self.weight_so_far >= share * self.weight * (1.0 - SAME_SHARE)
+        enough = share * self.weight * (1.0 - SAME_SHARE)
         # observations without weight do not count, even at share 0
-        enough &= self.weight_so_far > 0.0
-        return float(self.gpus[int(np.argmax(enough))])
+        least = max(enough, np.nextafter(0.0, 1.0))
+        return float(self.gpus[int(np.searchsorted(self.weight_so_far[1:], least))])
 
 
 @takes(demand_gpus=GPUS, weights=optional(AT_LEAST_0))
@@ -133,11 +147,16 @@ def load_curve(demand_gpus: FloatArray, weights: FloatArray | None = None) -> Lo
     weight = np.ones_like(demand) if weights is None else np.asarray(weights, dtype=np.float64)
     if weight.shape != demand.shape:
         refuse("weights", f"of shape {weight.shape}", f"of the shape of demand_gpus, {demand.shape}")
-    order = np.argsort(-demand, axis=None, kind="stable")
-    gpus, weight = demand.ravel()[order], weight.ravel()[order]
-    so_far = np.cumsum(weight)
-    total = float(so_far[-1]) if so_far.size else 0.0
-    return LoadCurve(gpus, so_far, np.cumsum(weight * gpus), total)
+    if weights is None:
+        gpus, weight = np.sort(demand, axis=None)[::-1], weight.ravel()
+    else:
+        order = np.argsort(demand, axis=None)[::-1]
+        gpus, weight = demand.ravel()[order], weight.ravel()[order]
+    return LoadCurve(gpus, weight, _running(weight), _running(weight * gpus))
+
+
+def _running(values: FloatArray) -> FloatArray:
+    return np.concatenate([[0.0], np.cumsum(values)])
 
 
 @takes(probabilities=SHARE, hour_factors=AT_LEAST_0)
