@@ -63,8 +63,8 @@ def fewer_suppliers(
         return None
     built = solution.built
     names = sorted({option.supplier for option in built.problem.options})
-    program = _with_switches(built, names, solution.objective * extra_share * SUPPLIER_WEIGHT)
-    program = _below(program, built, solution.objective * (1.0 + extra_share))
+    program = _with_switches(built, names, abs(solution.known_objective) * extra_share * SUPPLIER_WEIGHT)
+    program = _below(program, built, _allowed(solution, extra_share))
     found = solve_program(program, effort)
     if not found.is_found:
         return None
@@ -80,10 +80,16 @@ def fewer_suppliers(
 
 
 def _alternative(best: Solution, other: Solution, text: str) -> Alternative:
-    dearer = other.objective / best.objective - 1.0 if best.objective else 0.0
+    best_usd = best.known_objective
+    dearer = (other.known_objective - best_usd) / abs(best_usd) if best_usd else 0.0
     return Alternative(
         other, suppliers_used(other), capex_of(other), dearer, f"For {dearer:.2%} more: {text}."
     )
+
+
+def _allowed(best: Solution, extra_share: float) -> float:
+    usd = best.known_objective
+    return usd + abs(usd) * extra_share
 
 
 def _with_switches(built: Built, names: list[str], usd: float) -> Program:
@@ -183,7 +189,7 @@ def less_capex(solution: Solution, extra_share: float = 0.01, effort: Effort = D
     capex = np.zeros(built.columns.count)
     for s, purchase in purchases(problem):
         capex[np.flatnonzero(built.columns.bought_option == s)] = purchase.capex_usd_per_unit
-    dear = _below(built.program, built, solution.objective * (1.0 + extra_share))
+    dear = _below(built.program, built, _allowed(solution, extra_share))
     found = solve_program(replace(dear, cost=capex, constant=0.0), effort)
     if not found.is_found:
         return None

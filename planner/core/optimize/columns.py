@@ -15,7 +15,8 @@ class Columns:
 
     bought: units by (option, month); held: GPUs of bought units by (option, month); used: paid GPUs by (work,
     option, block); late: GPU-hours put off by (deferrable work, month); undone: by work and its block (GPUs)
-    or month (GPU-hours); crew: money of staff by month, then whether servers stand by (option, month).
+    or month (GPU-hours); crew: money of staff by month, then whether servers stand by (option, month);
+    last, whether a purchase is made that has a least size.
     """
 
     bought_option: IntArray
@@ -28,6 +29,7 @@ class Columns:
     late_month: IntArray
     undone: int
     crews: int  # options that a crew looks after
+    lots: IntArray  # purchases that have a least size; each has a switch
     months: int
 
     @property
@@ -55,9 +57,13 @@ class Columns:
         return self.first_crew + (self.months if self.crews else 0)
 
     @property
+    def first_lot(self) -> int:
+        return self.first_switch + self.crews * self.months
+
+    @property
     def count(self) -> int:
         """Return how many columns there are."""
-        return self.first_switch + self.crews * self.months
+        return self.first_lot + len(self.lots)
 
     @property
     def used(self) -> slice:
@@ -93,8 +99,14 @@ def columns_of(problem: Problem) -> Columns:
         late_month=late_month,
         undone=(len(problem.urgent) * problem.blocks + len(problem.deferrable) * problem.months) * can_fail,
         crews=0 if problem.crew is None else len(problem.crew.options),
+        lots=np.array([i for i, (s, _) in enumerate(bought) if _least(problem, s) > 1], dtype=np.int64),
         months=problem.months,
     )
+
+
+def _least(problem: Problem, option: int) -> int:
+    purchase = problem.options[option].purchase
+    return 0 if purchase is None else purchase.least_per_purchase
 
 
 def purchases(problem: Problem) -> list[tuple[int, Purchase]]:

@@ -2,7 +2,8 @@
 
 An elastic program first: demand may go unserved at a penalty, and the least of it is found. Then a deletion
 filter: limits are dropped one by one, those whose loss changes nothing for good; what is left is a conflict
-in which every limit counts. Source: J. W. Chinneck, Feasibility and Infeasibility in Optimization (2008).
+in which every limit counts. A search cut short by `effort` counts as no plan found.
+Source: J. W. Chinneck, Feasibility and Infeasibility in Optimization (2008).
 """
 
 from dataclasses import dataclass, replace
@@ -10,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
-from planner.core.calendar import FloatArray
+from planner.core.calendar import FloatArray, IntArray
 from planner.core.optimize.problem import Problem
 from planner.core.optimize.program import Program
 from planner.core.optimize.solve import Built, build
@@ -66,20 +67,38 @@ def conflict_of(problem: Problem, effort: Effort = DEFAULT) -> Conflict | None:
     True
     """
     built = build(replace(problem, usd_unmet_per_gpu_hour=None))
-    program = built.program.relaxed()
-    if _is_feasible(program, DEFAULT):
-        if not built.program.whole.any() or _is_feasible(built.program, effort):
-            return None
-        program = built.program  # only whole units make it impossible
-    shortages, total = _shortages(built, program, effort)
-    limits = _irreducible(built, program, effort)
-    eases = tuple(_ease(built, program, name, effort) for name in limits)
+    test = _Feasibility(built.program, effort)
+    if test.holds():
+        return None
+    shortages, total = _shortages(built, built.program, effort)
+    limits = _irreducible(built, test)
+    eases = tuple(_ease(built, built.program, name, effort) for name in limits)
     return Conflict(limits, shortages, total, eases, _sentence(shortages, limits))
 
 
-def _is_feasible(program: Program, effort: Effort) -> bool:
-    cost = np.zeros(program.columns)
-    return solve_program(replace(program, cost=cost, constant=0.0), effort).is_found
+class _Feasibility:
+    """Says whether any plan fits, without looking at cost; rows can be dropped and put back.
+
+    The linear relaxation is asked first: where it has no plan, whole units have none, and it is quick.
+    """
+
+    def __init__(self, program: Program, effort: Effort) -> None:
+        free = replace(program, cost=np.zeros(program.columns), constant=0.0)
+        self.program = program
+        self.effort = effort
+        self.solvers = [Solver(free.relaxed())] + ([Solver(free)] if program.whole.any() else [])
+
+    def holds(self) -> bool:
+        return all(solver.run(self.effort).is_found for solver in self.solvers)
+
+    def drop(self, rows: IntArray) -> None:
+        endless = np.full(len(rows), np.inf)
+        for solver in self.solvers:
+            solver.change_rows(rows, -endless, endless)
+
+    def put_back(self, rows: IntArray) -> None:
+        for solver in self.solvers:
+            solver.change_rows(rows, self.program.row_lower[rows], self.program.row_upper[rows])
 
 
 def _shortages(built: Built, program: Program, effort: Effort) -> tuple[tuple[Shortage, ...], float]:
@@ -116,22 +135,19 @@ def _shortage(problem: Problem, place: int, amount: float) -> Shortage:
     return Shortage(problem.deferrable[row].name, month, f"month {month + 1}", gpus, amount)
 
 
-def _irreducible(built: Built, program: Program, effort: Effort) -> tuple[str, ...]:
+def _irreducible(built: Built, test: _Feasibility) -> tuple[str, ...]:
     """Return limits that conflict, none of which can be left out of the conflict."""
-    names = list(dict.fromkeys(name for rows in built.rows for name in rows.limit if name))
-    solver = Solver(replace(program, cost=np.zeros(program.columns), constant=0.0))
     kept = []
-    for name in names:
+    for name in dict.fromkeys(name for rows in built.rows for name in rows.limit if name):
         place = _rows_named(built, name)
-        endless = np.full(len(place), np.inf)
-        solver.change_rows(place, -endless, endless)
-        if solver.run(effort).is_found:
-            solver.change_rows(place, program.row_lower[place], program.row_upper[place])
+        test.drop(place)
+        if test.holds():
+            test.put_back(place)
             kept.append(name)
     return tuple(kept)
 
 
-def _rows_named(built: Built, name: str) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
+def _rows_named(built: Built, name: str) -> IntArray:
     places = [
         built.places[rows.kind].start + np.flatnonzero(np.array(rows.limit) == name)
         for rows in built.rows

@@ -188,7 +188,7 @@ def value_of_quota(solution: Solution, option_name: str, units: int = 1) -> Quot
         mine = np.flatnonzero(rows.labels["option"] == place) + built.places["capacity"].start
         upper[mine] += units * option.gpus_per_quota_unit
     fixed = built.program.fixed(solution.answer.x)
-    saved = solution.objective - solve_program(replace(fixed, row_upper=upper)).objective
+    saved = solution.known_objective - solve_program(replace(fixed, row_upper=upper)).objective
     saved = max(saved, 0.0)
     monthly = saved / float(problem.end_factors.sum())
     many = f"One more {option.quota_unit}" if units == 1 else f"{units} more of {option.quota_unit}"

@@ -22,7 +22,8 @@ def core_rows(problem: Problem, columns: Columns) -> list[Rows]:
         _holding(problem, columns),
         _capacity(problem, columns),
     ]
-    return rows + ([_crew(problem, columns)] if problem.crew is not None else [])
+    rows += [_crew(problem, columns)] if problem.crew is not None else []
+    return rows + ([_lots(problem, columns)] if len(columns.lots) else [])
 
 
 def _urgent(problem: Problem, columns: Columns) -> Rows:
@@ -184,6 +185,28 @@ def _crew(problem: Problem, columns: Columns) -> Rows:
         np.full(len(lower), np.inf),
         {"month": np.tile(month, 1 + 2 * n)},
         ("",) * len(lower),
+    )
+
+
+def _lots(problem: Problem, columns: Columns) -> Rows:
+    """Purchases with a least size: units <= most * switch and units >= least * switch."""
+    n, unit = len(columns.lots), np.arange(len(columns.lots))
+    option, month = columns.bought_option[columns.lots], columns.bought_month[columns.lots]
+    bought = [problem.options[s].purchase for s in option.tolist()]
+    least = np.array([0.0 if each is None else float(each.least_per_purchase) for each in bought])
+    most = np.array(
+        [problem_most(problem, s)[t] for s, t in zip(option.tolist(), month.tolist(), strict=True)]
+    )
+    most = np.maximum(np.minimum(most, MOST_UNITS), 0.0)
+    return Rows(
+        "lots",
+        np.concatenate([unit, unit, n + unit, n + unit]),
+        np.concatenate([columns.lots, columns.first_lot + unit] * 2),
+        np.concatenate([np.ones(n), -most, np.ones(n), -least]),
+        np.concatenate([np.full(n, -np.inf), np.zeros(n)]),
+        np.concatenate([np.zeros(n), np.full(n, np.inf)]),
+        {"option": np.tile(option, 2), "month": np.tile(month, 2)},
+        ("",) * (2 * n),
     )
 
 

@@ -52,7 +52,8 @@ def build(problem: Problem) -> Built:
         matrix=matrix,
         row_lower=lower,
         row_upper=upper,
-        constant=problem.fixed_usd,
+        # an unknown amount that is paid in any case cannot change the choice
+        constant=0.0 if math.isnan(problem.fixed_usd) else problem.fixed_usd,
     )
     return Built(problem, columns, program, tuple(parts), places)
 
@@ -62,7 +63,8 @@ class Solution:
     """The least-cost mix. Arrays are empty where `is_found` is False.
 
     objective: present value with the cost of being late (late_usd) and of work left undone (undone_usd);
-    usd is the money alone. bound: no plan costs less. gap: (objective - bound) / |objective|.
+    usd is the money alone; all NaN where a price that is paid in any case is unknown. bound: no plan costs
+    less. gap: (objective - bound) / |objective|.
     units: bought by (option, month). gpus: paid GPUs in use by (work, option, block). held: GPUs of
     bought units by (option, month). late_gpu_hours: put off past each month's end, by
     (deferrable work, month).
@@ -97,6 +99,12 @@ class Solution:
         """Return what was solved."""
         return self.built.problem
 
+    @property
+    def known_objective(self) -> float:
+        """Return the objective without what is paid in any case and unknown."""
+        program = self.built.program
+        return float(program.cost[: self.built.columns.count] @ self.answer.x) + program.constant
+
     @cached_property
     def paid_gpu_hours(self) -> FloatArray:
         """Return paid GPU-hours by (option, month)."""
@@ -128,7 +136,7 @@ def solution_of(built: Built, effort: Effort = DEFAULT) -> Solution:
         return read_solution(built, first, first)
     fixed = solve_program(built.program.fixed(first.x))
     # with numbers rounded from within the solver's tolerance the rest may just miss a bound
-    return read_solution(built, first, fixed if fixed.is_found else replace(first, x=first.x))
+    return read_solution(built, first, fixed if fixed.is_found else first)
 
 
 def relaxation(problem: Problem) -> Answer:
@@ -199,14 +207,15 @@ def read_solution(built: Built, searched: Answer, exact: Answer) -> Solution:
     undone = x[columns.first_undone : columns.first_crew]
     late_money = float(late @ late_usd(problem, columns))
     undone_money = float(undone @ built.program.cost[columns.first_undone : columns.first_crew])
-    objective = float(built.program.cost[: columns.count] @ x) + problem.fixed_usd
-    bound = min(searched.bound, objective)
+    known = float(built.program.cost[: columns.count] @ x) + built.program.constant
+    objective = math.nan if math.isnan(problem.fixed_usd) else known
+    bound = min(searched.bound, known)
     urgent = len(problem.urgent) * problem.blocks
     return Solution(
         status=searched.status,
         objective=objective,
-        bound=bound,
-        gap=replace(exact, objective=objective, bound=bound).gap,
+        bound=bound if objective == known else math.nan,
+        gap=replace(exact, objective=known, bound=bound).gap,
         usd=objective - late_money - undone_money,
         late_usd=late_money,
         undone_usd=undone_money,
