@@ -61,7 +61,7 @@ def test_a_ramp_without_a_price_is_unknown_and_says_so() -> None:
     demand = DemandByMonth(np.ones(2), np.array([1, 1]))
     (step,) = ramp_tests(demand, [Step(0, 1)], 2, None, np.ones(2))
     assert (step.gpus_that_pay, step.usd_saved) == (None, None)
-    assert step.sentence == "Step 1: unknown, for lack of committed_usd_per_gpu_hour."
+    assert step.sentence == "Step 1: unknown, for lack of agreed_usd_per_gpu_hour."
     value = ramp_value([Step(0, 1)], 2, None, np.ones(2), HOURS)
     assert (value.usd_net, value.missing) == (None, ("agreed_usd_per_gpu_hour",))
 

@@ -125,18 +125,13 @@ def ramp_tests(
         if purchase.gpus % gpus_per_instance:
             refuse("gpus", purchase.gpus, f"a step of whole instances of {gpus_per_instance}")
         offer = TermOffer(purchase.name, purchase.term_months, agreed_usd_per_gpu_hour)
-        start = purchase.start_month
+        start, path = purchase.start_month, on_demand_usd_per_gpu_hour
+        below = [
+            Purchase(start, purchase.term_months, gpus) for gpus in range(0, purchase.gpus, gpus_per_instance)
+        ]
         layers = [
-            next_unit(
-                demand,
-                [*standing, Purchase(start, purchase.term_months, below)],
-                offer,
-                start,
-                on_demand_usd_per_gpu_hour,
-                gpus_per_instance,
-                rate_per_year,
-            )
-            for below in range(0, purchase.gpus, gpus_per_instance)
+            next_unit(demand, [*standing, each], offer, start, path, gpus_per_instance, rate_per_year)
+            for each in below
         ]
         to_plan_begin = (1.0 + rate_per_year) ** (-start / MONTHS_PER_YEAR)
         found.append(_of_step(purchase, layers, gpus_per_instance, to_plan_begin))
@@ -145,7 +140,9 @@ def ramp_tests(
 
 
 def _of_step(purchase: Purchase, layers: Sequence[LayerTest], size: int, factor: float) -> StepTest:
-    missing = tuple(dict.fromkeys(name for layer in layers for name in layer.missing))
+    # next_unit() knows the contract's price as the committed one
+    names = {"committed_usd_per_gpu_hour": "agreed_usd_per_gpu_hour"}
+    missing = tuple(dict.fromkeys(names.get(name, name) for layer in layers for name in layer.missing))
     if missing:
         return StepTest(purchase, None, None, missing)
     saved = sum(layer.usd_saved or 0.0 for layer in layers) * size * factor
@@ -232,9 +229,7 @@ def ramp_value(
     market = np.atleast_2d(np.asarray(market_usd_per_gpu_hour, dtype=np.float64))
     if market.shape[1] < end_month or len(hours) < end_month:
         refuse("end_month", end_month, f"at most the months of paths and hours, {market.shape[1]}")
-    chance = np.full(len(market), 1.0 / len(market)) if probabilities is None else np.asarray(probabilities)
-    if chance.shape != (len(market),) or abs(chance.sum() - 1.0) > 1e-9:
-        refuse("probabilities", chance, f"{len(market)} numbers that sum to 1")
+    chance = _chances(len(market), probabilities)
     purchases = ramp_purchases(steps, end_month)
     starts = [purchase.start_month for purchase in purchases]
     missing = _missing(agreed_usd_per_gpu_hour, market[:, starts])
@@ -249,6 +244,13 @@ def ramp_value(
         usd_protected=float(chance @ np.maximum(-excess, 0.0).sum(axis=1)),
         share_of_paths_dearer=float(chance @ (excess.sum(axis=1) > 0.0)),
     )
+
+
+def _chances(paths: int, probabilities: FloatArray | None) -> FloatArray:
+    chance = np.full(paths, 1.0 / paths) if probabilities is None else np.asarray(probabilities)
+    if chance.shape != (paths,) or abs(chance.sum() - 1.0) > 1e-9:
+        refuse("probabilities", chance, f"{paths} numbers that sum to 1")
+    return chance
 
 
 def _missing(agreed: float | None, market: FloatArray) -> tuple[str, ...]:
