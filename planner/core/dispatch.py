@@ -115,9 +115,13 @@ class _Tally:
         self.paid = np.zeros((workloads, supplies, months))
         self.unmet = np.zeros((workloads, months))
         self.unmet_peak = np.zeros((workloads, months))
+        self.starts = np.searchsorted(demand.slots.month, np.arange(months))
 
     def by_month(self, month: IntArray, hours: FloatArray) -> FloatArray:
         """Return sums by month."""
+        if len(hours) == len(self.demand.slots.month):
+            # all slots, which lie in the order of months
+            return np.add.reduceat(hours, self.starts)
         return np.bincount(month, weights=hours, minlength=self.months).astype(np.float64)
 
 
@@ -168,18 +172,23 @@ class _Server:
         else:
             rest_hours = self._hourly(wanted, span, slots) * slots.hours
             month, length = slots.month, slots.hours
-        self.tally.unmet[self.row] += self.tally.by_month(month, rest_hours)
-        np.maximum.at(self.tally.unmet_peak[self.row], month, rest_hours / length)
+        if rest_hours.any():
+            self.tally.unmet[self.row] += np.bincount(month, weights=rest_hours, minlength=self.tally.months)
+            np.maximum.at(self.tally.unmet_peak[self.row], month, rest_hours / length)
 
     def _hourly(self, wanted: FloatArray, span: slice | IntArray, slots: Slots) -> FloatArray:
         """Serve every slot in itself; return the GPUs that find no room."""
         rest = wanted.copy()
         negligible = wanted * NEGLIGIBLE_SHARE
         for source in self.sources:
-            useful = self.market.useful_per_paid[self.row, source.supply][slots.month]
-            paid = np.minimum(_divided(rest, useful), self.room.free(source, span) * (useful > 0))
-            self._book(source, span, slots, paid, useful)
-            rest -= paid * useful
+            useful, free = self._useful(source, slots), self.room.free(source, span)
+            if useful is None:
+                paid = taken = np.minimum(rest, free)
+            else:
+                paid = np.minimum(_divided(rest, useful), free * (useful > 0))
+                taken = paid * useful
+            self._book(source, span, slots, paid)
+            rest -= taken
             rest[rest <= negligible] = 0.0
             if not rest.any():
                 break
@@ -193,26 +202,31 @@ class _Server:
         negligible = rest * NEGLIGIBLE_SHARE
         lengths = np.diff([*starts, len(wanted)])
         for source in self.sources:
-            useful = self.market.useful_per_paid[self.row, source.supply][slots.month]
-            free = self.room.free(source, span)
-            pool = np.add.reduceat(free * useful * slots.hours, starts)
+            useful, free = self._useful(source, slots), self.room.free(source, span)
+            open_gpus = free if useful is None else free * (useful > 0)
+            work = free if useful is None else free * useful
+            pool = np.add.reduceat(work * slots.hours, starts)
             taken = np.minimum(rest, pool)
             # Any hour of the window will do; taking the same share of each keeps the peak low.
-            paid = free * np.repeat(_divided(taken, pool), lengths) * (useful > 0)
-            self._book(source, span, slots, paid, useful)
+            paid = open_gpus * np.repeat(_divided(taken, pool), lengths)
+            self._book(source, span, slots, paid)
             rest -= taken
             rest[rest <= negligible] = 0.0
             if not rest.any():
                 break
         return rest
 
-    def _book(
-        self, source: Source, span: slice | IntArray, slots: Slots, paid: FloatArray, useful: FloatArray
-    ) -> None:
+    def _useful(self, source: Source, slots: Slots) -> FloatArray | None:
+        """Return the work of a paid GPU-hour by slot; None where it is one throughout, as it mostly is."""
+        by_month = self.market.useful_per_paid[self.row, source.supply]
+        return None if (by_month == 1.0).all() else by_month[slots.month]
+
+    def _book(self, source: Source, span: slice | IntArray, slots: Slots, paid: FloatArray) -> None:
         self.room.take(source, span, paid)
-        hours = paid * slots.hours
-        self.tally.paid[self.row, source.supply] += self.tally.by_month(slots.month, hours)
-        self.tally.useful[self.row, source.supply] += self.tally.by_month(slots.month, hours * useful)
+        hours = self.tally.by_month(slots.month, paid * slots.hours)
+        useful = self.market.useful_per_paid[self.row, source.supply]
+        self.tally.paid[self.row, source.supply] += hours
+        self.tally.useful[self.row, source.supply] += hours * useful
 
 
 def _divided(one: FloatArray, other: FloatArray) -> FloatArray:

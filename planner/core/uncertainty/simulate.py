@@ -78,13 +78,32 @@ def simulate(
     for name in uncertainty.foreign:
         if name not in names:
             refuse("foreign", repr(name), "the name of a supply of one of the plans")
-    return tuple(_simulated(plan, draws, uncertainty, grid) for plan in plans)
+    for plan in plans:
+        check_plan(plan)
+        if plan.months > len(draws.walk):
+            refuse("months", plan.months, f"at most the {len(draws.walk)} months of the draws")
+    worlds = _Worlds(draws, uncertainty)
+    return tuple(_simulated(plan, worlds, uncertainty, grid) for plan in plans)
 
 
-def _simulated(plan: Plan, draws: Draws, uncertainty: Uncertainty, grid: Grid) -> Simulated:
-    check_plan(plan)
-    if plan.months > len(draws.walk):
-        refuse("months", plan.months, f"at most the {len(draws.walk)} months of the draws")
+class _Worlds:
+    """The paths of the draws and the demands to dispatch at, made once for plans of one length and drift."""
+
+    def __init__(self, draws: Draws, uncertainty: Uncertainty) -> None:
+        self.draws = draws
+        self.uncertainty = uncertainty
+        self.made: dict[tuple[int, float], tuple[Paths, FloatArray]] = {}
+
+    def of(self, plan: Plan) -> tuple[Paths, FloatArray]:
+        """Return the paths of a plan, and the multiples of its demand."""
+        key = (plan.months, plan.price_drift_per_month)
+        if key not in self.made:
+            paths = paths_of(self.draws, self.uncertainty, *key)
+            self.made[key] = (paths, demand_nodes(paths.demand))
+        return self.made[key]
+
+
+def _simulated(plan: Plan, worlds: _Worlds, uncertainty: Uncertainty, grid: Grid) -> Simulated:
     setting = setting_of(plan, grid)
     cuts = setting.cut_hours()
     demand = (
@@ -93,10 +112,10 @@ def _simulated(plan: Plan, draws: Draws, uncertainty: Uncertainty, grid: Grid) -
         else build_blocks(setting.horizon, plan.workloads, cuts, grid.blocks_per_month)
     )
     base = nothing_used(plan, grid, demand)
-    paths = paths_of(draws, uncertainty, plan.months, plan.price_drift_per_month)
+    paths, nodes = worlds.of(plan)
     states = delivery_states(plan, base.horizon, paths.lead_time)
     foreign = frozenset(uncertainty.foreign)
-    use = use_of(base, states.plans, demand_nodes(paths.demand), foreign)
+    use = use_of(base, states.plans, nodes, foreign)
     walk = _Walk(base, paths, fixed_money(base, states.plans, foreign), states.of_draw)
     for month in range(plan.months):
         walk.add(month, use.at(month, states.of_draw, paths.demand[month]))

@@ -21,7 +21,7 @@ from planner.core.savings import cover
 from planner.core.setting import Setting
 from planner.core.slots import Demand, Slots
 
-NODES = 25
+NODES = 33
 # what a table holds, by column
 ON_DEMAND, ON_DEMAND_FOREIGN, SPOT, SPOT_FOREIGN, LOAD_ENERGY, OTHER, USEFUL, UNMET = range(8)
 COLUMNS = 8
@@ -83,7 +83,10 @@ def _lit(plan: Plan, setting: Setting) -> FloatArray:
     """Return the share of each purchase's servers that run, by (owned, month)."""
     fleet = [supply for supply in plan.supplies if isinstance(supply, Owned)]
     lives = [life_of(owned, setting.horizon) for owned in fleet]
-    serving = [life.is_serving(setting.month) for life in lives]
+    serving = [
+        life.is_serving(setting.month) * setting.up.get(owned.name, 1.0)
+        for owned, life in zip(fleet, lives, strict=True)
+    ]
     if plan.power_limits:
         lit = lit_shares(fleet, lives, plan.power_limits, setting.horizon)
         serving = [one * other for one, other in zip(serving, lit, strict=True)]
