@@ -16,7 +16,7 @@ from planner.core.limits import (
     check_ranges,
     refuse_field,
 )
-from planner.core.plan import OnDemand, Plan, PlanRate, Project, SavingsPlan, Workload
+from planner.core.plan import OnDemand, Outage, Plan, PlanRate, Project, SavingsPlan, Workload
 from planner.core.ranges import SHARE, Range, optional
 from planner.core.units import HOURS_PER_WEEK
 
@@ -45,6 +45,8 @@ VALIDATION = {
 }
 PROJECT = {"usd": optional(USD), "engineering_weeks": Range(0.0, 10_000.0)}
 POWER = {"kw": Range(0.0, 1_000_000.0)}
+OUTAGE = {"months": optional(Range(0, MOST_MONTHS, whole=True))}
+PRICE_STEP = {"factor": Range(0.0, 1_000.0, above=True)}
 BUDGET = {"usd": USD, "year": Range(EARLIEST.year, LATEST.year, whole=True)}
 
 
@@ -82,12 +84,25 @@ def _check_together(plan: Plan) -> None:
         check_day(f"power limit of {limit.site!r}", "start", limit.start)
     for budget in plan.budgets:
         check_ranges(f"budget of {budget.year}", budget, BUDGET)
+    for outage in plan.outages:
+        _check_outage(outage)
+    for step in plan.price_steps:
+        check_day("the plan", "price_steps", step.start)
+        check_ranges(f"the plan, prices from {step.start}", step, PRICE_STEP)
 
 
 def _check_rate(plan: SavingsPlan, rate: PlanRate, rented: set[str]) -> None:
     if rate.supply not in rented:
         right = "the name of an on-demand supply of the plan"
         refuse_field(f"savings plan {plan.name!r}", "rates", repr(rate.supply), right)
+
+
+def _check_outage(outage: Outage) -> None:
+    owner = f"outage of {outage.supply or outage.region or outage.provider!r}"
+    check_day(owner, "start", outage.start)
+    check_ranges(owner, outage, OUTAGE)
+    if not (outage.provider or outage.region or outage.supply):
+        refuse_field(owner, "provider", "empty", "a provider, a region or a supply: one of them at least")
 
 
 def _check_project(project: Project) -> None:

@@ -23,7 +23,6 @@ from planner.core.gaps import gaps_of
 from planner.core.gates import gates_of
 from planner.core.ledger import Given, Ledger, Settled, settle
 from planner.core.lines import RESIDUAL
-from planner.core.metered import price_path
 from planner.core.notes import notes_of
 from planner.core.plan import (
     VIEWS,
@@ -120,9 +119,8 @@ def _residual_by_month(ledger: Ledger, view: View) -> FloatArray:
 
 def _baseline_by_month(ledger: Ledger, reference: OnDemand | None) -> dict[View, FloatArray]:
     """Return all demand at the reference price, paid at month ends; NaN without a reference."""
-    months = ledger.plan.months
-    price = None if reference is None else reference.usd_per_gpu_hour
-    path = price_path(price, ledger.plan.price_drift_per_month, months)
+    unknown = np.full(ledger.plan.months, np.nan)
+    path = unknown if reference is None else ledger.setting.prices[reference.name]
     usd = ledger.served.demand_hours.sum(axis=0) * path
     return {"cash_usd": usd, "amortized_usd": usd, "present_value_usd": usd * ledger.factors.end}
 
@@ -205,9 +203,7 @@ def _utilization_terms(
         )
         for settled in supplies
     ]
-    plan = ledger.plan
-    path = price_path(reference.usd_per_gpu_hour, plan.price_drift_per_month, plan.months)
-    return utilization_terms(capacities, path, ledger.factors.end)
+    return utilization_terms(capacities, ledger.setting.prices[reference.name], ledger.factors.end)
 
 
 def _headline_terms(ledger: Ledger, reference: OnDemand | None) -> UtilizationTerms | None:

@@ -68,6 +68,9 @@ def _bounds(ledger: Ledger, workload: int, month: int) -> list[_Bound]:
     """Return what keeps each supply from taking more of one workload in one month."""
     found = []
     for row, supply in enumerate(ledger.plan.supplies):
+        if _is_out(ledger, supply.name, month) and ledger.open_to.ratio[workload, row, month] > 0.0:
+            found.append(_Bound("capacity", supply.name, f"{supply.name} is out of service"))
+            continue
         blocked = ledger.open_to.blocked.get((workload, row))
         if blocked == "gang" and isinstance(supply, Owned):
             blocked = _closed(ledger, supply, month) or blocked
@@ -83,6 +86,10 @@ def _bounds(ledger: Ledger, workload: int, month: int) -> list[_Bound]:
         gate = (_closed(ledger, supply, month) if isinstance(supply, Owned) else None) or "capacity"
         found.append(_Bound(gate, supply.name, _words(gate, supply.name)))
     return found
+
+
+def _is_out(ledger: Ledger, name: str, month: int) -> bool:
+    return name in ledger.setting.up and ledger.setting.up[name][month] == 0.0
 
 
 def _closed(ledger: Ledger, owned: Owned, month: int) -> GateName | None:

@@ -1,6 +1,6 @@
 """Settle every supply: its capacity for the dispatch, then its money for what was used."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -154,7 +154,13 @@ class _Cashier:
         return np.bincount(self.slots.month, weights=weights, minlength=self.plan.months).astype(np.float64)
 
     def settled(self, row: int) -> Settled:
-        """Return one supply's money, moved data included."""
+        """Return one supply's money, moved data included; out of service it is paid for and not available."""
+        settled, up = self._settled(row), self.setting.up.get(self.plan.supplies[row].name)
+        if up is None:
+            return settled
+        return replace(settled, available_gpu_hours=settled.available_gpu_hours * up)
+
+    def _settled(self, row: int) -> Settled:
         supply, used = self.plan.supplies[row], self.served.paid_hours[row]
         make = LineMaker(supply.name, supply.kind, self.setting.factors)
         data = make.running("data_moved", self._data_usd(row))

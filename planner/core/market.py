@@ -20,6 +20,8 @@ def market_of(setting: Setting, slots: Slots) -> tuple[Market, Eligibility]:
     gpus = np.zeros((len(plan.supplies), len(slots.month)))
     for row, supply in enumerate(plan.supplies):
         gpus[row] = _gpus_by_slot(supply, setting, slots)
+        if supply.name in setting.up:
+            gpus[row] *= setting.up[supply.name][slots.month]
     open_to = eligibility_of(plan, setting.horizon, _largest(setting, slots, gpus))
     plans = setting.savings_plans()
     pools = np.zeros((len(plans), len(slots.month)))
@@ -91,4 +93,4 @@ def _largest(setting: Setting, slots: Slots, gpus: FloatArray) -> FloatArray:
 
 def _installed(owned: Owned, setting: Setting) -> FloatArray:
     serving = setting.lives[owned.name].is_serving(setting.month) * setting.lit[owned.name]
-    return owned.servers * owned.gpus_per_server * serving
+    return owned.servers * owned.gpus_per_server * serving * setting.up.get(owned.name, 1.0)

@@ -20,6 +20,7 @@ def notes_of(ledger: Ledger, reference: OnDemand | None) -> tuple[str, ...]:
         *_about_quotas(ledger),
         *_about_rounding(ledger),
         *_about_horizon(ledger),
+        *_about_disruptions(ledger),
     )
 
 
@@ -101,6 +102,22 @@ def _about_horizon(ledger: Ledger) -> Iterator[str]:
             yield f"{supply.name}: began before the plan; what was paid then is in no total."
         if last > end:
             yield f"{supply.name}: outlives the plan; only what falls inside is in the totals."
+
+
+def _about_disruptions(ledger: Ledger) -> Iterator[str]:
+    days = ledger.horizon.first_days()
+    for name, up in ledger.setting.up.items():
+        out = np.flatnonzero(up == 0.0)
+        first, last = days[int(out[0])], days[int(out[-1])]
+        yield (
+            f"{name}: out of service in {len(out)} months from {first:%b %Y} to {last:%b %Y}; what is "
+            "committed or owned there costs what it costs."
+        )
+    for step in ledger.plan.price_steps:
+        yield (
+            f"On-demand and spot prices are {step.factor:g} times their path from {step.start:%b %Y}; "
+            "commitments and contracts keep theirs."
+        )
 
 
 def window_of_supply(supply: Supply) -> tuple[date, date] | None:

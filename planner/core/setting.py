@@ -8,6 +8,7 @@ import numpy as np
 from planner.core.calendar import FloatArray, Horizon
 from planner.core.committed import term_of
 from planner.core.contracts import cut_hours_of_block, stages_of
+from planner.core.disruptions import price_factors, up_by_month
 from planner.core.metered import price_path, quota_by_month
 from planner.core.money import Factors, discount_factors
 from planner.core.owned import Life, life_of, staff_usd_by_supply
@@ -43,6 +44,7 @@ class Setting:
     staff: dict[str, FloatArray]
     prices: dict[str, FloatArray]  # of metered supplies, by month
     quotas: dict[str, FloatArray]  # of metered supplies, by month, infinite where no limit is known
+    up: dict[str, FloatArray]  # of supplies that an outage hits: 1 in months in which they give something
 
     def cut_hours(self) -> Sequence[int]:
         """Return the hours at which a commitment starts, steps or ends."""
@@ -75,6 +77,7 @@ def setting_of(plan: Plan, grid: Grid) -> Setting:
     lives = [life_of(owned, horizon) for owned in fleet]
     names = [owned.name for owned in fleet]
     metered = [supply for supply in plan.supplies if isinstance(supply, OnDemand | Spot)]
+    steps, up = price_factors(plan.price_steps, horizon), up_by_month(plan, horizon)
     return Setting(
         plan=plan,
         horizon=horizon,
@@ -85,8 +88,13 @@ def setting_of(plan: Plan, grid: Grid) -> Setting:
         lit=dict(zip(names, lit_shares(fleet, lives, plan.power_limits, horizon), strict=True)),
         staff=dict(zip(names, staff_usd_by_supply(fleet, lives, month), strict=True)),
         prices={
-            each.name: price_path(each.usd_per_gpu_hour, plan.price_drift_per_month, plan.months)
+            each.name: price_path(each.usd_per_gpu_hour, plan.price_drift_per_month, plan.months) * steps
             for each in metered
         },
-        quotas={each.name: quota_by_month(each, horizon) for each in metered},
+        quotas={
+            # no limit known, and out of service: nothing
+            each.name: np.where(up.get(each.name, 1.0) == 0.0, 0.0, quota_by_month(each, horizon))
+            for each in metered
+        },
+        up=up,
     )

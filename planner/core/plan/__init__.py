@@ -16,7 +16,7 @@ from planner.core.plan.outcome import (
     UtilizationTerms,
     View,
 )
-from planner.core.plan.plan import Budget, Plan, PowerLimit
+from planner.core.plan.plan import Budget, Outage, Plan, PowerLimit, PriceStep
 from planner.core.plan.supplies import (
     Block,
     Contract,
@@ -50,12 +50,14 @@ __all__ = [
     "Loan",
     "Metered",
     "OnDemand",
+    "Outage",
     "Outcome",
     "Owned",
     "PaymentForm",
     "Plan",
     "PlanRate",
     "PowerLimit",
+    "PriceStep",
     "Project",
     "QuotaStep",
     "Region",

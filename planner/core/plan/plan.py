@@ -25,10 +25,34 @@ class Budget:
 
 
 @dataclass(frozen=True)
+class Outage:
+    """Supplies that give nothing from the month that begins on or after `start`; what they cost is still due.
+
+    It hits what is of that provider and in that region and of that name; "" leaves one of them open. A supply
+    that names no region is in none. `months` None is for good.
+    """
+
+    start: date
+    months: int | None = None
+    provider: str = ""
+    region: str = ""
+    supply: str = ""
+
+
+@dataclass(frozen=True)
+class PriceStep:
+    """Rental prices in multiples of their path, from the month that begins on or after `start`."""
+
+    start: date
+    factor: float
+
+
+@dataclass(frozen=True)
 class Plan:
     """Demand and supplies over `months` calendar months from `start` (a first of a month, 00:00 UTC).
 
-    `price_drift_per_month` is a share, applied from month 2 to on-demand and spot prices.
+    `price_drift_per_month` is a share, applied from month 2 to on-demand and spot prices. Of `price_steps`
+    the last one begun holds.
     """
 
     name: str
@@ -44,3 +68,5 @@ class Plan:
     usd_per_engineering_week: float | None = None
     power_limits: tuple[PowerLimit, ...] = ()
     budgets: tuple[Budget, ...] = ()
+    outages: tuple[Outage, ...] = ()
+    price_steps: tuple[PriceStep, ...] = ()
