@@ -9,7 +9,6 @@ from hypothesis import given, settings
 
 from planner.core.evaluate import evaluate
 from planner.core.plan import VIEWS, Contract, ContractStep, Plan, PlanRate, SavingsPlan
-from planner.core.setting import Grid
 from planner.core.uncertainty.draws import bridge, chosen, draw, pert_quantile, standard_error_of_share
 from planner.core.uncertainty.factors import (
     CERTAIN,
@@ -20,7 +19,7 @@ from planner.core.uncertainty.factors import (
     Pert,
     Uncertainty,
 )
-from planner.core.uncertainty.simulate import simulate
+from planner.core.uncertainty.simulate import STUDY_GRID, simulate
 from planner.core.uncertainty.summary import (
     cash_band,
     comparable,
@@ -34,7 +33,7 @@ from planner.core.uncertainty.tornado import tornado
 from tests.builders import make_on_demand, make_owned, make_plan, make_reserved, make_spot, make_workload
 from tests.core import strategies
 
-BLOCKS = Grid(blocks_per_month=24)
+BLOCKS = STUDY_GRID
 
 
 def some_draws(count: int, months: int, seed: int = 7):  # type: ignore[no-untyped-def]

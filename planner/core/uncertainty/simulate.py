@@ -45,7 +45,8 @@ from planner.core.uncertainty.use import (
     use_of,
 )
 
-QUARTERS_OF_A_DAY = Grid(blocks_per_month=24)
+# a study of thousands of futures takes a month in twelve steps
+STUDY_GRID = Grid(blocks_per_month=12)
 CASH, AMORTIZED, PRESENT = (VIEWS.index(view) for view in ("cash_usd", "amortized_usd", "present_value_usd"))
 
 
@@ -67,7 +68,7 @@ class Simulated:
 
 
 def simulate(
-    plans: Sequence[Plan], draws: Draws, uncertainty: Uncertainty, grid: Grid = QUARTERS_OF_A_DAY
+    plans: Sequence[Plan], draws: Draws, uncertainty: Uncertainty, grid: Grid = STUDY_GRID
 ) -> tuple[Simulated, ...]:
     """Return every plan in every draw, with common random numbers.
 

@@ -12,7 +12,7 @@ from planner.core.plan import Plan, View
 from planner.core.setting import Grid
 from planner.core.uncertainty.draws import chosen
 from planner.core.uncertainty.factors import FACTORS, Uncertainty
-from planner.core.uncertainty.simulate import QUARTERS_OF_A_DAY, simulate
+from planner.core.uncertainty.simulate import STUDY_GRID, simulate
 
 RANKS = (0.1, 0.25, 0.5, 0.75, 0.9)
 
@@ -46,7 +46,7 @@ class Tornado:
 
 
 def tornado(
-    plan: Plan, uncertainty: Uncertainty, view: View, grid: Grid = QUARTERS_OF_A_DAY
+    plan: Plan, uncertainty: Uncertainty, view: View, grid: Grid = STUDY_GRID
 ) -> Tornado | None:
     """Return the bars by falling |swing|, those without effect left out; None where the total is unknown."""
     z = [NormalDist().inv_cdf(rank) for rank in RANKS]
