@@ -18,7 +18,7 @@ from planner.comparison.gather import (
 )
 from planner.comparison.origins import gap_lines, source_lines
 from planner.comparison.price_dates import correction_notices, dates_notice, heading, price_date, recompute
-from planner.comparison.reference_runs import only_if_other, published_for, run_for, trainings
+from planner.comparison.published_runs import only_if_other, published_for, run_for
 from planner.comparison.result import (
     Column,
     Comparison,
@@ -28,6 +28,7 @@ from planner.comparison.result import (
 from planner.comparison.rows import VIEW_LABELS, rows
 from planner.comparison.series import series
 from planner.comparison.sliders import changed_text, sliders
+from planner.comparison.training import trainings
 from planner.models import Revision, Scenario
 from planner.scenarios.plan_cache import DataDate, FleetUse, data_date, fleet_use, loaded_plans
 

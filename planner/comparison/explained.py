@@ -5,8 +5,8 @@ from typing import Protocol
 
 from planner.comparison.figures import of_unit
 from planner.comparison.gather import Subject
-from planner.comparison.reference_runs import Training
 from planner.comparison.rows import ready_days, row_key
+from planner.comparison.training import Training
 from planner.core.explain import Case, Explanation, Input, context, line_total, numbered
 from planner.core.plan import Plan, View
 from planner.templatetags.units import count, usd

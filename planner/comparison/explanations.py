@@ -8,9 +8,9 @@ from planner.comparison import differences, explained
 from planner.comparison.gather import Subject
 from planner.comparison.measured import measured_share, set_share
 from planner.comparison.origins import source_lines, source_text
-from planner.comparison.reference_runs import Training
 from planner.comparison.result import Card, Cell, Letter, Row, ViewName
 from planner.comparison.rows import CORE_VIEWS
+from planner.comparison.training import Training
 from planner.core.explain import FIGURES, Case, Explanation, explain_one
 from planner.core.plan import View
 from planner.explanations import Explanations, Writers

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Literal
 
+from planner.comparison.published_runs import ReferenceRun
 from planner.core.explain import Explanation
 from planner.core.plan import SupplyKind
 
@@ -294,22 +295,6 @@ class SourceLine:
     as_of: datetime | date | None
     run_id: int | None  # of the ingest run, for the link
     typed_by: str  # "" for a fact
-
-
-@dataclass(frozen=True)
-class ReferenceRun:
-    """A training run that capacity is counted in: its useful GPU-hours, and who states them."""
-
-    gpu_hours: float
-    name: str  # "Llama 3.1 8B", "" where a number was typed
-    gpu: str  # of the hours: "H100", "" where a number was typed
-    source: str
-
-    @property
-    def text(self) -> str:
-        """Return it in words: "Llama 3.1 8B, 1.46 M H100 GPU-hours"."""
-        hours = f"{self.gpu_hours / 1e6:,.4g} M" if self.gpu_hours >= 1e6 else f"{self.gpu_hours:,.6g}"
-        return f"{self.name}, {hours} {self.gpu} GPU-hours" if self.name else f"{hours} GPU-hours"
 
 
 @dataclass(frozen=True)

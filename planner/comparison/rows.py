@@ -8,8 +8,8 @@ import numpy as np
 
 from planner.comparison.figures import delta, of_unit
 from planner.comparison.gather import Subject
-from planner.comparison.reference_runs import Training
 from planner.comparison.result import Cell, Letter, Row, RowKind, Unit, ViewName
+from planner.comparison.training import Training
 from planner.core.calendar import add_months, days_later
 from planner.core.lines import RESIDUAL
 from planner.core.plan import Outcome, Owned, Plan, Reserved, View

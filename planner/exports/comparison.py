@@ -17,6 +17,7 @@ from planner.exports.files import (
     as_csv,
     as_json,
     data_word,
+    explanations_json,
     figure_json,
     source_json,
 )
@@ -172,6 +173,7 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
         "notes": list(comparison.notes),
         "notices": [*comparison.notices, *filter(None, [comparison.dates_notice])],
         "sources": [{"scenario": line.letter} | source_json(line) for line in comparison.sources],
+        "explanations": explanations_json(comparison.explanations),
     }
 
 
@@ -214,6 +216,7 @@ def _row_json(row: Row) -> dict[str, Any]:
         "unit": row.unit,
         "kind": row.kind,
         "values": {cell.letter: cell.figure.value for cell in row.cells},
+        "explain": {cell.letter: cell.figure.explain for cell in row.cells},
         "deltas": {cell.letter: _delta(cell) for cell in row.cells if cell.delta is not None},
     }
 

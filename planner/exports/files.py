@@ -1,12 +1,13 @@
 """How files of plans are written: CSV by column type, JSON by hand, a mark on sample data."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
 from planner.comparison.result import Figure, SourceLine
+from planner.core.explain import Explanation
 from planner.csv_cells import DECIMAL_MARKS, SEPARATORS, csv_lines
 from planner.csv_cells import Column as FileColumn
 
@@ -65,7 +66,39 @@ def data_word(is_sample: bool) -> str:
 
 
 def figure_json(figure: Figure) -> dict[str, Any]:
-    return {"value": figure.value, "text": figure.text, "reason": figure.reason}
+    """Return a figure; `explain` is the key of its explanation in the same file, "" where it has none."""
+    return {
+        "value": figure.value,
+        "text": figure.text,
+        "reason": figure.reason,
+        "explain": figure.explain,
+    }
+
+
+def explanations_json(explanations: Mapping[str, Explanation]) -> dict[str, Any]:
+    """Return explanations by key: each figure can be worked out again from its inputs and expression."""
+    return {key: _explanation_json(one) for key, one in explanations.items()}
+
+
+def _explanation_json(one: Explanation) -> dict[str, Any]:
+    return {
+        "title": one.title,
+        "sentence": one.sentence,
+        "formula": one.formula,
+        "value": one.value,
+        "unit": one.unit,
+        "expression": one.expression,
+        "inputs": [
+            {
+                "name": each.name,
+                "value": each.value,
+                "text": each.text,
+                "source": each.source,
+                "symbol": each.symbol,
+            }
+            for each in one.inputs
+        ],
+    }
 
 
 def source_json(line: SourceLine) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from planner.exports.files import (
     as_csv,
     as_json,
     data_word,
+    explanations_json,
     figure_json,
     source_json,
 )
@@ -121,6 +122,7 @@ def result_json(result: ScenarioResult) -> dict[str, Any]:
             for one in result.assumptions
         ],
         "sources": [source_json(line) for line in result.sources],
+        "explanations": explanations_json(result.explanations),
     }
 
 
