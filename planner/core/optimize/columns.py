@@ -121,7 +121,9 @@ def purchases(problem: Problem) -> list[tuple[int, Purchase]]:
 def _may_use(problem: Problem) -> BoolArray:
     usd = problem.usd_per_use
     allowed = (problem.useful_per_paid > 0.0) & np.isfinite(usd)
-    can_hold = np.array([option.gpus > 0.0 for option in problem.options]).reshape(-1, problem.blocks)
+    can_hold = np.zeros((len(problem.options), problem.blocks), dtype=np.bool_)
+    for s, option in enumerate(problem.options):
+        can_hold[s] = option.gpus > 0.0
     for s, purchase in purchases(problem):
         can_hold[s] |= purchase.gpus_per_unit.max(axis=0)[problem.month] > 0.0
     return np.asarray(allowed[:, :, problem.month] & can_hold[None, :, :], dtype=np.bool_)

@@ -7,6 +7,7 @@ import numpy as np
 
 from planner.core.calendar import FloatArray
 from planner.core.check import check_plan
+from planner.core.check_supplies import check_supply
 from planner.core.ledger import settle
 from planner.core.load_duration import build_blocks
 from planner.core.market import market_of
@@ -54,6 +55,10 @@ def from_plan(plan: Plan, choices: Choices, hours_per_month: int | None = None) 
     ['On demand', 'Own', 'Term']
     """
     check_plan(plan)
+    for owned in choices.owned:
+        check_supply(owned.template)
+    for reserved in choices.reserved:
+        check_supply(reserved.template)
     _refuse_what_is_not_linear(plan)
     unknown = tuple(s.name for s in plan.supplies if isinstance(s, OnDemand | Spot) and _is_unknown(s))
     plan = replace(plan, supplies=tuple(s for s in plan.supplies if s.name not in unknown))

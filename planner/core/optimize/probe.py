@@ -84,7 +84,10 @@ def _difference(busy: Sequence[Line], idle: Sequence[Line]) -> FloatArray:
 
 
 def _probing_plan(plan: Plan, choices: Choices) -> tuple[Plan, tuple[Bought, ...]]:
-    supplies: list[Supply] = [_without_minimum(supply) for supply in plan.supplies]
+    # where no server may be bought the crew is what it is, and stays among the fixed costs
+    supplies: list[Supply] = [
+        _without_minimum(supply) if choices.owned else supply for supply in plan.supplies
+    ]
     bought = []
     every: list[OwnedChoice | ReservedChoice] = [*choices.owned, *choices.reserved]
     for choice in every:

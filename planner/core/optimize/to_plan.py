@@ -54,7 +54,7 @@ def to_plan(framed: Framed, solution: Solution) -> Planned:
             supplies.append(supply)
             used.append(solution.gpus[:, count + i] * share)
     rows = np.argsort(framed.order)  # work of the problem to workloads of the plan
-    paid = np.array(used).reshape(len(supplies), len(rows), -1).transpose(1, 0, 2)[rows]
+    paid = np.array(used).reshape(len(supplies), len(rows), framed.problem.blocks).transpose(1, 0, 2)[rows]
     whole = replace(plan, supplies=tuple(supplies))
     given = Given(framed.demand, _within_capacity(whole, framed, paid), _carried(framed, solution)[rows])
     return Planned(whole, framed.grid, given)
