@@ -1,9 +1,13 @@
-"""The plan worked through in docs/model.md, its sums taken again here."""
+"""The cases worked through in docs/model.md, their sums taken again here."""
 
+import re
 from datetime import date
+from pathlib import Path
 
 import pytest
 
+from planner.core.drivers.loads import Tokens
+from planner.core.drivers.records import WorkloadRecord, demand_of
 from planner.core.evaluate import evaluate
 from tests.builders import make_on_demand, make_owned, make_plan, make_workload
 from tests.core.reading import closing, line
@@ -84,3 +88,45 @@ def test_break_even_of_the_document() -> None:
         assert found is not None
         assert found.month == month
     assert outcome.break_even_utilization_of_available == pytest.approx(0.350, abs=0.0005)
+
+
+def test_the_published_case_of_the_document() -> None:
+    """DeepSeek's inference of a day: tokens to nodes, GPUs, money, and the same as a plan."""
+    load = Tokens(
+        input_tokens_per_second=608e9 / 86_400,
+        output_tokens_per_second=168e9 / 86_400,
+        gpus_per_node=8,
+        input_tokens_per_second_per_node=73_700.0,
+        output_tokens_per_second_per_node=14_800.0,
+    )
+    gpus = load.mean_gpus(730.0)
+    assert gpus is not None
+    assert round(gpus / 8, 2) == 226.86
+    assert gpus / 8 == pytest.approx(226.75, rel=1e-3)  # as the report says
+    day = gpus * 24 * 2.0
+    assert round(day) == 87_116
+    assert day == pytest.approx(87_072, rel=1e-3)  # as the report says
+    assert round(day / 776_000, 4) == 0.1123
+    assert round(day / 168_000, 4) == 0.5185
+    found = demand_of(WorkloadRecord("chat", "inference_reserved", load), date(2027, 2, 1), 1)
+    assert found.workload is not None
+    rent = make_on_demand(usd_per_gpu_hour=2.0)
+    outcome = evaluate(
+        make_plan(start=date(2027, 2, 1), months=1, workloads=(found.workload,), supplies=(rent,))
+    )
+    assert outcome.total["cash_usd"] == pytest.approx(28 * day)
+    assert round(28 * day) == 2_439_237
+    assert outcome.usd_per_useful_gpu_hour["cash_usd"] == pytest.approx(2.0)
+
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "model.md"
+
+
+@pytest.mark.parametrize("figure", ["226.86", "1,814.9", "43,558", "87,116", "0.1123", "0.5185", "2,439,237"])
+def test_the_document_says_these_figures(figure: str) -> None:
+    assert figure in DOCUMENT.read_text(encoding="utf-8")
+
+
+def test_every_chapter_that_the_document_names_exists() -> None:
+    for link in re.findall(r"\]\((model/[^)#]+)\)", DOCUMENT.read_text(encoding="utf-8")):
+        assert (DOCUMENT.parent / link).is_file(), link
