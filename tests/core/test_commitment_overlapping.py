@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner.core.commitments.ladder import expiring_usd_per_year, ladder_purchases, standing_of
+from planner.core.commitments.ladder import ladder_purchases, standing_of
 from planner.core.commitments.level import best_level
 from planner.core.commitments.overlapping import (
     DemandByMonth,
@@ -164,12 +164,6 @@ def test_a_renewal_fills_the_cliff() -> None:
 def test_without_commitments_there_is_no_cliff() -> None:
     found = standing_of([], 3)
     assert (found.cliff, found.weighted_remaining_months) == (None, None)
-
-
-def test_money_expiring_is_the_yearly_cost_inside_the_window() -> None:
-    days, usd = np.array([-1.0, 0.0, 30.0, 31.0]), np.array([1.0, 10.0, 100.0, 1000.0])
-    assert [expiring_usd_per_year(days, usd, window) for window in (30, 60)] == [110.0, 1110.0]
-    assert expiring_usd_per_year(days, np.array([1.0, np.nan, 1.0, 1.0]), 30) is None
 
 
 def test_impossible_plans_are_refused() -> None:

@@ -9,13 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from planner.core.calendar import FloatArray, IntArray
+from planner.core.calendar import IntArray
 from planner.core.commitments.overlapping import WHOLE_GPUS, Purchase, active_gpus
 from planner.core.commitments.terms import MONTHS
-from planner.core.ranges import AT_LEAST_0, COUNT, COUNT_FROM_1, Range, refuse, takes, with_unknown
+from planner.core.ranges import COUNT, COUNT_FROM_1, Range, refuse, takes
 
 RUNGS = Range(1, 120, whole=True)
-DAYS = Range(-100_000.0, 100_000.0)
 
 
 @takes(
@@ -108,22 +107,3 @@ def standing_of(purchases: Sequence[Purchase], months: int) -> Standing:
         cliff_month=largest + 1 if has_cliff else None,
         weighted_remaining_months=remaining,
     )
-
-
-@takes(days_left=DAYS, usd_per_year=with_unknown(AT_LEAST_0), within_days=AT_LEAST_0)
-def expiring_usd_per_year(
-    days_left: FloatArray, usd_per_year: FloatArray, within_days: float
-) -> float | None:
-    """Return the yearly cost of the commitments whose term ends within so many days from today.
-
-    Arrays (commitments,); terms that ended before today do not count, one that ends today does. None where
-    the cost of one that expires is unknown (NaN). Raises ValueError for arrays of different length.
-
-    >>> expiring_usd_per_year(np.array([10.0, 45.0]), np.array([1000.0, 500.0]), 30)
-    1000.0
-    """
-    left = np.asarray(days_left, dtype=np.float64)
-    if left.shape != np.shape(usd_per_year):
-        refuse("usd_per_year", f"of shape {np.shape(usd_per_year)}", f"one number per term, {left.shape}")
-    usd = float(np.sum(usd_per_year[(left >= 0.0) & (left <= within_days)]))
-    return None if np.isnan(usd) else usd
