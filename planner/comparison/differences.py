@@ -15,7 +15,7 @@ def difference(title: str, mine: Told, its: Told, delta: Delta, unit: Unit) -> E
     return Explanation(
         f"{title}: {letter} against {base}",
         f"{letter} less {base}, the scenario that deltas are against.",
-        f"{figure.text} − {other.text} = {delta.text}",
+        f"{figure.text} − {other.text} = {delta.text if delta.value else '0'}",
         (
             Input(f"{title}, {letter}", figure.value, figure.text, symbol="mine"),
             Input(f"{title}, {base}", other.value, other.text, symbol="its"),

@@ -52,7 +52,7 @@ def test_panels_zoom_after_a_swap_as_well(spot):
 
 def test_an_effective_price_opens_to_its_formula_by_keyboard(spot):
     page, watch = spot
-    button = page.locator("table.zones tbody .why").first
+    button = page.locator("table.zones tbody [popovertarget^=why-effective-]").first
     button.focus()
     page.keyboard.press("Enter")
     popover = page.locator(".popover:popover-open")

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from datetime import date
 
 import pytest
 from hypothesis import given, settings
@@ -9,7 +10,18 @@ from hypothesis import strategies as st
 
 from planner.core.evaluate import evaluate
 from planner.core.explain import Explanation, Input, agrees, explain, recompute
-from planner.core.plan import VIEWS, Outcome, Plan, View
+from planner.core.plan import (
+    VIEWS,
+    Block,
+    Contract,
+    ContractStep,
+    Outcome,
+    Plan,
+    PlanRate,
+    Project,
+    SavingsPlan,
+    View,
+)
 from tests.builders import make_on_demand, make_owned, make_plan, make_reserved, make_spot, make_workload
 from tests.core import strategies
 
@@ -48,6 +60,49 @@ def test_every_figure_of_a_plan_follows_from_its_inputs(plan: Plan, view: View) 
         assert explanation.value == expected, figure
         assert explanation.expression, figure
         assert agrees(explanation), (figure, explanation)
+
+
+def every_kind(**changes: object) -> Plan:
+    """Return a plan with every way to get a GPU, and a project that is paid once."""
+    start = date(2027, 1, 1)
+    steps = (ContractStep(start, 8, 2.1), ContractStep(date(2027, 6, 1), 4, 2.0))
+    plan = make_plan(
+        workloads=(
+            make_workload(gpus=30.0),
+            make_workload(name="training", kind="training", gpus=10.0, interruptible=True),
+        ),
+        supplies=(
+            SavingsPlan("Plan", 40.0, start, 12, (PlanRate("On demand", 2.5),), upfront_share=0.5),
+            Block("Block", 8, date(2027, 2, 3), 14, 3.0, date(2027, 1, 10)),
+            Contract("Contract", steps, date(2027, 11, 1), 0.8),
+            make_reserved(),
+            make_owned(availability=0.9, lead_time_days=40),
+            make_spot(quota_gpus=8),
+            make_on_demand(quota_gpus=16),
+        ),
+        projects=(Project("Lever", date(2027, 3, 1), 5_000.0, 2.0),),
+        usd_per_engineering_week=3_000.0,
+    )
+    return replace(plan, **changes)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_figures_of_every_kind_of_supply_follow_from_their_inputs(view: View) -> None:
+    outcome = evaluate(every_kind())
+    told = explain(outcome, view)
+    for figure, expected in displayed(outcome, view).items():
+        assert told[figure].value == expected, figure  # type: ignore[index]
+        assert agrees(told[figure]), figure  # type: ignore[index]
+    total = {one.name: one.value for one in told["total"].inputs if one.symbol}
+    assert {"Plan", "Block", "Contract", "Reserve", "Own", "Spot", "On demand"} <= set(total)
+    # 5,000 and two weeks at 3,000, in no supply's name
+    assert view == "present_value_usd" or 11_000.0 in total.values()
+
+
+def test_an_unknown_price_of_a_week_leaves_the_total_unknown() -> None:
+    told = explain(evaluate(every_kind(usd_per_engineering_week=None)))
+    assert told["total"].value is None
+    assert recompute(told["total"]) is None
 
 
 @pytest.mark.parametrize("view", VIEWS)

@@ -100,7 +100,9 @@ def _held_price(prices: Value, held: Value, share: Value) -> float:
 def _held_share(prices: Value, held: Value, limit: Value) -> float:
     """Return the share of the time in which the price was at most the limit."""
     pairs = list(zip(_series(prices), _series(held), strict=True))
-    return _per(math.fsum(time for price, time in pairs if price <= _number(limit) * (1.0 + SAME_SHARE)), _sum(held))
+    return _per(
+        math.fsum(time for price, time in pairs if price <= _number(limit) * (1.0 + SAME_SHARE)), _sum(held)
+    )
 
 
 def _held_variation(prices: Value, held: Value) -> float:

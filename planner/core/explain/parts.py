@@ -1,4 +1,4 @@
-"""What an explanation is made of: the figure, the sentence, the formula, and the inputs that it follows from."""
+"""What an explanation is made of: the figure, its sentence and formula, and the inputs it follows from."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -136,12 +136,14 @@ def _why_no_utilization(case: Case) -> str:
 def planned_use(case: Case) -> Explanation:
     """Return the share explained of available hours that the plan uses of what it owns or commits to."""
     names = {supply.name for supply in case.headline_capacity}
-    used = sum(
-        float(one.paid_gpu_hours.sum()) for one in case.lines if one.line == "served" and one.supply in names
-    )
     frame = case.outcome.capacity
     is_counted = np.isin(frame["supply"].to_numpy().astype(str), sorted(names))
     available = float(frame["available_gpu_hours"].to_numpy(dtype=float)[is_counted].sum())
+    if "used_gpu_hours" in frame:  # of a savings plan: the on-demand hours that it covers
+        used = float(frame["used_gpu_hours"].to_numpy(dtype=float)[is_counted].sum())
+    else:
+        served = (one for one in case.lines if one.line == "served" and one.supply in names)
+        used = sum(float(one.paid_gpu_hours.sum()) for one in served)
     share = case.outcome.planned_utilization_of_available
     return Explanation(
         "Planned use",

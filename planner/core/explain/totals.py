@@ -138,7 +138,7 @@ def line_total(case: Case, title: str, lines: Sequence[Amounts]) -> Explanation:
     return Explanation(
         f"{title}, {VIEW_NAMES[case.view]}",
         f"What its lines come to over {case.plan.months} months.",
-        f"{' + '.join(one.text for one in parts) or '0'} = {words.usd_or_gap(answer)}",
+        f"{' + '.join(one.text for one in parts) or 'no such cost'} = {words.usd_or_gap(answer)}",
         (*parts, *(Input(f"Price, {one.name}", one.value, one.text, one.source) for one in prices)),
         None if None in values else answer,
         case.plan.currency,
