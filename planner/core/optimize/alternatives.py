@@ -7,7 +7,7 @@ from scipy import sparse
 
 from planner.core.calendar import FloatArray
 from planner.core.optimize.columns import purchases
-from planner.core.optimize.program import Program
+from planner.core.optimize.program import Bounds, Program
 from planner.core.optimize.reasons import LEAST_GPUS
 from planner.core.optimize.solve import Built, Solution, solution_of, solve
 from planner.core.optimize.solver import DEFAULT, Effort, solve_program
@@ -122,7 +122,7 @@ def _with_switches(built: Built, names: list[str], usd: float) -> Program:
     matrix = sparse.csr_array((value, (row, column)), shape=(rows, count + len(names)))
     nothing = sparse.csc_array((len(built.program.row_lower), len(names)))
     wider = built.program.with_columns(nothing, np.full(len(names), usd), np.ones(len(names)), whole=True)
-    return wider.with_rows(matrix, np.full(rows, -np.inf), np.zeros(rows))
+    return wider.with_rows(matrix, Bounds(np.full(rows, -np.inf), np.zeros(rows)))
 
 
 def _most_hours(built: Built) -> FloatArray:
@@ -160,7 +160,7 @@ def _below(program: Program, built: Built, usd: float) -> Program:
     cost = np.zeros(program.columns)
     cost[: built.columns.count] = built.program.cost
     row = sparse.csr_array(cost[None, :])
-    return program.with_rows(row, np.array([-np.inf]), np.array([usd - program.constant]))
+    return program.with_rows(row, Bounds(np.array([-np.inf]), np.array([usd - program.constant])))
 
 
 def _without(built: Built, closed: set[str]) -> Built:

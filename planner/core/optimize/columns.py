@@ -7,6 +7,7 @@ import numpy as np
 from planner.core.calendar import FloatArray, IntArray
 from planner.core.optimize.problem import Problem, Purchase
 from planner.core.optimize.program import BoolArray
+from planner.core.ranges import COUNT, takes
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,7 @@ class Columns:
     def used(self) -> slice:
         return slice(self.first_used, self.first_late)
 
+    @takes(option=COUNT)
     def held_at(self, option: int) -> IntArray:
         """Return the columns of the GPUs an option holds, by month; empty where nothing can be bought."""
         place = np.flatnonzero(self.held_option == option)

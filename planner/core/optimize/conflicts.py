@@ -13,9 +13,10 @@ from scipy import sparse
 
 from planner.core.calendar import FloatArray, IntArray
 from planner.core.optimize.problem import Problem
-from planner.core.optimize.program import Program
+from planner.core.optimize.program import Bounds, Program
 from planner.core.optimize.solve import Built, build
 from planner.core.optimize.solver import DEFAULT, Answer, Effort, Solver, solve_program
+from planner.core.ranges import COUNT_FROM_1, takes
 
 # less than this is the solver's tolerance
 LEAST = 1e-6
@@ -94,11 +95,11 @@ class _Feasibility:
     def drop(self, rows: IntArray) -> None:
         endless = np.full(len(rows), np.inf)
         for solver in self.solvers:
-            solver.change_rows(rows, -endless, endless)
+            solver.change_rows(rows, Bounds(-endless, endless))
 
     def put_back(self, rows: IntArray) -> None:
         for solver in self.solvers:
-            solver.change_rows(rows, self.program.row_lower[rows], self.program.row_upper[rows])
+            solver.change_rows(rows, Bounds(self.program.row_lower[rows], self.program.row_upper[rows]))
 
 
 def _shortages(built: Built, program: Program, effort: Effort) -> tuple[tuple[Shortage, ...], float]:
@@ -192,6 +193,7 @@ def _sentence(shortages: tuple[Shortage, ...], limits: tuple[str, ...]) -> str:
     return f"{start}In conflict: {', '.join(limits)}."
 
 
+@takes(months=COUNT_FROM_1)
 def short_by_month(conflict: Conflict, months: int) -> FloatArray:
     """Return the GPU-hours short in each month.
 

@@ -7,10 +7,12 @@ import numpy as np
 from planner.core.money import discount_factors
 from planner.core.optimize.choices import Choices, OwnedChoice, ReservedChoice
 from planner.core.optimize.options import commitment_option, on_demand_option
-from planner.core.optimize.problem import Limits, Problem, Work
+from planner.core.optimize.problem import GPUS, Limits, Problem, Work
 from planner.core.plan import OnDemand, Owned, Plan, Reserved, Workload
+from planner.core.ranges import SHARE_ABOVE_0, Range, optional, takes
 
 
+@takes(quota_gpus=GPUS, most_provider_share=optional(SHARE_ABOVE_0))
 def two_months(quota_gpus: float = 8.0, most_provider_share: float | None = None) -> Problem:
     """Return two months of 365 h at 2 GPUs and 365 h at 1, undiscounted: on demand 4.00, or 1.50 committed.
 
@@ -36,6 +38,7 @@ def two_months(quota_gpus: float = 8.0, most_provider_share: float | None = None
     )
 
 
+@takes(months=Range(1, 360, whole=True))
 def plan_to_decide(months: int = 12) -> Plan:
     """Return a plan of one growing workload by day and night, all of it on demand so far.
 

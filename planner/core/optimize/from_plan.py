@@ -19,7 +19,7 @@ from planner.core.optimize.who_may import gang_lots, reasons_of, useful_by_optio
 from planner.core.owned import capex_usd
 from planner.core.plan import Contract, OnDemand, Owned, Plan, Reserved, SavingsPlan, Spot, Supply
 from planner.core.power import kw_by_month
-from planner.core.ranges import refuse
+from planner.core.ranges import COUNT_FROM_1, optional, refuse, takes
 from planner.core.setting import Grid, setting_of
 from planner.core.slots import Demand
 
@@ -42,6 +42,7 @@ class Framed:
     not_weighed: tuple[str, ...]
 
 
+@takes(hours_per_month=optional(COUNT_FROM_1))
 def from_plan(plan: Plan, choices: Choices, hours_per_month: int | None = None) -> Framed:
     """Return the least-cost problem of a plan: its demand and supplies, what may be bought, its limits.
 

@@ -8,6 +8,7 @@ import numpy as np
 from planner.core.calendar import FloatArray
 from planner.core.optimize.limit_rows import coverage_floor
 from planner.core.optimize.problem import Problem
+from planner.core.optimize.program import Bounds
 from planner.core.optimize.solve import Built, build, read_solution
 from planner.core.optimize.solver import DEFAULT, Answer, Effort, Solver
 from planner.core.ranges import SHARE, takes
@@ -44,7 +45,7 @@ def coverage_frontier(
     rows = np.arange(place.start, place.stop)
     points = []
     for share in coverages:
-        solver.change_rows(rows, coverage_floor(problem, share), np.full(len(rows), np.inf))
+        solver.change_rows(rows, Bounds(coverage_floor(problem, share), np.full(len(rows), np.inf)))
         points.append(_point(built, share, solver.run(effort)))
     return tuple(points)
 

@@ -8,6 +8,7 @@ from planner.core.calendar import FloatArray, IntArray
 from planner.core.optimize.columns import Columns, purchases
 from planner.core.optimize.problem import Problem, Purchase
 from planner.core.optimize.program import Rows
+from planner.core.ranges import SHARE, takes
 
 
 def limit_rows(problem: Problem, columns: Columns) -> list[Rows]:
@@ -187,6 +188,7 @@ def _suppliers(problem: Problem) -> tuple[list[str], IntArray]:
     return names, np.array([names.index(option.supplier) for option in problem.options], dtype=np.int64)
 
 
+@takes(share=SHARE)
 def coverage_floor(problem: Problem, share: float) -> FloatArray:
     """Return the GPUs that bought units must add, by (supplier lost, month), as one row of numbers.
 

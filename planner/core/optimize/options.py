@@ -9,7 +9,7 @@ import numpy as np
 from planner.core.calendar import FloatArray
 from planner.core.money import Factors
 from planner.core.optimize.problem import GPUS, MAYBE_USD, Option, Purchase
-from planner.core.ranges import AT_LEAST_0, COUNT, COUNT_FROM_1, SHARE, SHARE_ABOVE_0, takes
+from planner.core.ranges import ABOVE_0, AT_LEAST_0, COUNT, COUNT_FROM_1, SHARE, SHARE_ABOVE_0, takes
 
 
 @takes(
@@ -61,7 +61,13 @@ def server_option(
     return Option(name, "owned", np.zeros(months), np.zeros(blocks), purchase=purchase)
 
 
-@takes(term_months=COUNT_FROM_1, usd_per_gpu_hour=MAYBE_USD, gpus_per_unit=COUNT_FROM_1, blocks=COUNT_FROM_1)
+@takes(
+    hours_of_month=ABOVE_0,
+    term_months=COUNT_FROM_1,
+    usd_per_gpu_hour=MAYBE_USD,
+    gpus_per_unit=COUNT_FROM_1,
+    blocks=COUNT_FROM_1,
+)
 def commitment_option(
     name: str,
     provider: str,

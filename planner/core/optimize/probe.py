@@ -17,6 +17,7 @@ from planner.core.lines import RESIDUAL, Line
 from planner.core.market import market_of
 from planner.core.optimize.choices import Choices, OwnedChoice, ReservedChoice
 from planner.core.plan import GateName, Owned, Plan, Reserved, Supply
+from planner.core.ranges import COUNT_FROM_1, takes
 from planner.core.setting import Grid
 from planner.core.slots import Demand
 
@@ -105,6 +106,7 @@ def _without_minimum(supply: Supply) -> Supply:
     return replace(supply, fte_minimum=0.0) if isinstance(supply, Owned) else supply
 
 
+@takes(units=COUNT_FROM_1)
 def unit_of(choice: OwnedChoice | ReservedChoice, day: date, units: int) -> Owned | Reserved:
     """Return `units` of a choice bought on a day, as a supply of a plan."""
     template = choice.template
@@ -147,6 +149,7 @@ def present_value(lines: Sequence[Line], without_staff: bool) -> float:
     return float(sum(float(line.present_value_usd.sum()) for line in kept))
 
 
+@takes(months=COUNT_FROM_1)
 def cash_by_month(lines: Sequence[Line], months: int) -> FloatArray:
     """Return the cash of lines, without the credit for what is left at the end: no budget may count on it."""
     total = np.zeros(months)
@@ -156,6 +159,7 @@ def cash_by_month(lines: Sequence[Line], months: int) -> FloatArray:
     return total
 
 
+@takes(months=COUNT_FROM_1)
 def staff_by_month(lines: Sequence[Line], months: int) -> FloatArray:
     """Return the present value of the staff line by month."""
     total = np.zeros(months)

@@ -25,6 +25,7 @@ from planner.core.ranges import (
     refuse,
     require_fields,
     require_one_of,
+    takes,
     with_unknown,
 )
 
@@ -297,6 +298,7 @@ class Problem:
         np.maximum.at(most, self.month, by_block)
         return most
 
+    @takes(block=COUNT)
     def block_words(self, block: int) -> str:
         """Return a block in words, such as "month 3, block 1"."""
         if self.block_names:

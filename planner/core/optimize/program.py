@@ -7,8 +7,17 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from planner.core.calendar import FloatArray, IntArray
+from planner.core.ranges import ANY, AT_LEAST_0, COUNT, endless, takes
 
 BoolArray = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Bounds of some rows or columns; minus infinity and infinity where there is none."""
+
+    lower: FloatArray
+    upper: FloatArray
 
 
 @dataclass(frozen=True)
@@ -33,6 +42,7 @@ class Program:
         """Return the same without the demand for whole numbers."""
         return replace(self, whole=np.zeros_like(self.whole))
 
+    @takes(values=ANY)
     def fixed(self, values: FloatArray) -> "Program":
         """Return the linear program in which the whole columns hold these values, rounded."""
         held = np.round(values)
@@ -42,15 +52,16 @@ class Program:
             upper=np.where(self.whole, held, self.upper),
         )
 
-    def with_rows(self, rows: sparse.csr_array, lower: FloatArray, upper: FloatArray) -> "Program":
+    def with_rows(self, rows: sparse.csr_array, bounds: "Bounds") -> "Program":
         """Return the program with more rows below its own."""
         return replace(
             self,
             matrix=sparse.vstack([self.matrix, rows], format="csc"),
-            row_lower=np.concatenate([self.row_lower, lower]),
-            row_upper=np.concatenate([self.row_upper, upper]),
+            row_lower=np.concatenate([self.row_lower, bounds.lower]),
+            row_upper=np.concatenate([self.row_upper, bounds.upper]),
         )
 
+    @takes(cost=ANY, upper=endless(AT_LEAST_0))
     def with_columns(
         self, columns: sparse.csc_array, cost: FloatArray, upper: FloatArray, whole: bool = False
     ) -> "Program":
@@ -83,6 +94,7 @@ class Rows:
     limit: tuple[str, ...] = ()
 
 
+@takes(columns=COUNT)
 def stacked(
     parts: list[Rows], columns: int
 ) -> tuple[sparse.csc_array, FloatArray, FloatArray, dict[str, slice]]:

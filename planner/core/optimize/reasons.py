@@ -8,7 +8,7 @@ from scipy import sparse
 
 from planner.core.calendar import FloatArray, IntArray
 from planner.core.optimize.problem import Option
-from planner.core.optimize.program import Program
+from planner.core.optimize.program import Bounds, Program
 from planner.core.optimize.solve import Built, Solution
 from planner.core.optimize.solver import Solver
 
@@ -82,7 +82,7 @@ class _Judge:
         for i, weighed in enumerate(self.columns.values()):
             matrix[i, weighed.column] = weighed.gpu_hours
         endless = np.full(count, np.inf)
-        return Solver(program.with_rows(sparse.csr_array(matrix), -endless, endless))
+        return Solver(program.with_rows(sparse.csr_array(matrix), Bounds(-endless, endless)))
 
     def why(self, s: int) -> Lost:
         option = self.problem.options[s]
@@ -127,9 +127,9 @@ class _Judge:
     def _cost_of_one_hour(self, solver: Solver, s: int) -> tuple[float | None, str]:
         row = np.array([len(self.solution.built.program.row_lower) + self.place[s]])
         endless = np.array([np.inf])
-        solver.change_rows(row, np.array([FORCED_GPU_HOURS]), endless)
+        solver.change_rows(row, Bounds(np.array([FORCED_GPU_HOURS]), endless))
         answer = solver.run()
-        solver.change_rows(row, -endless, endless)
+        solver.change_rows(row, Bounds(-endless, endless))
         if not answer.is_found:
             return None, ""
         column = self.columns[s].column

@@ -9,6 +9,7 @@ from planner.core.calendar import FloatArray, IntArray
 from planner.core.optimize.columns import Columns, purchases
 from planner.core.optimize.problem import Option, Problem
 from planner.core.optimize.program import Rows
+from planner.core.ranges import COUNT, takes
 
 NONE = np.zeros(0, dtype=np.int64)
 MOST_UNITS = 1000.0  # stands for "any number" where a switch needs one
@@ -210,6 +211,7 @@ def _lots(problem: Problem, columns: Columns) -> Rows:
     )
 
 
+@takes(option=COUNT)
 def problem_most(problem: Problem, option: int) -> FloatArray:
     """Return the most units of an option by month of purchase; zeros where it cannot be bought."""
     purchase = problem.options[option].purchase

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from planner.core.calendar import FloatArray, IntArray
-from planner.core.optimize.program import Program
+from planner.core.optimize.program import Bounds, Program
 from planner.core.optimize.solve import Built, Solution, solution_of
 from planner.core.optimize.solver import DEFAULT, Effort, solve_program
 
@@ -60,4 +60,4 @@ def _apart(built: Built, best: FloatArray, whole: IntArray) -> Program:
     row, column, value = (np.concatenate(part) for part in zip(*entries, strict=True))
     rows = sparse.csr_array((value, (row, column)), shape=(3 * n + 1, wider.columns))
     lower = np.concatenate([chosen, np.full(2 * n, -np.inf), [1.0]])
-    return wider.with_rows(rows, lower, np.concatenate([chosen, np.zeros(n), chosen, [np.inf]]))
+    return wider.with_rows(rows, Bounds(lower, np.concatenate([chosen, np.zeros(n), chosen, [np.inf]])))

@@ -10,9 +10,10 @@ from planner.core.calendar import FloatArray
 from planner.core.optimize.columns import Columns, columns_of, cost_of, late_usd, upper_of, whole_of
 from planner.core.optimize.limit_rows import limit_rows
 from planner.core.optimize.problem import Problem
-from planner.core.optimize.program import Program, Rows, stacked
+from planner.core.optimize.program import Bounds, Program, Rows, stacked
 from planner.core.optimize.rows import core_rows
 from planner.core.optimize.solver import DEFAULT, Answer, Effort, Solver, Status, solve_program
+from planner.core.ranges import AT_LEAST_0, takes
 
 
 @dataclass(frozen=True)
@@ -149,6 +150,7 @@ def relaxation(problem: Problem) -> Answer:
     return solve_program(build(problem).program.relaxed())
 
 
+@takes(units=AT_LEAST_0)
 def total_with_units(problem: Problem, units: FloatArray) -> float:
     """Return the least cost when the purchases are given by (option, month); infinite where they cannot do.
 
@@ -183,9 +185,9 @@ class WarmProblem:
             raise ValueError("the problem is another one; right would be the same options, hours and limits")
         self._solver.change_costs(program.cost)
         moved = np.flatnonzero((program.row_lower != mine.row_lower) | (program.row_upper != mine.row_upper))
-        self._solver.change_rows(moved, program.row_lower[moved], program.row_upper[moved])
+        self._solver.change_rows(moved, Bounds(program.row_lower[moved], program.row_upper[moved]))
         every = np.arange(program.columns)
-        self._solver.change_columns(every, program.lower, program.upper)
+        self._solver.change_columns(every, Bounds(program.lower, program.upper))
         self.built = other
         return self.total()
 

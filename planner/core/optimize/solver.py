@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from planner.core.calendar import FloatArray, IntArray
-from planner.core.optimize.program import Program
-from planner.core.ranges import ABOVE_0, AT_LEAST_0, endless, require_fields
+from planner.core.optimize.program import Bounds, Program
+from planner.core.ranges import ABOVE_0, ANY, AT_LEAST_0, endless, require_fields, takes
 
 if TYPE_CHECKING:
     import highspy
@@ -101,18 +101,19 @@ class Solver:
         self._is_mixed = bool(program.whole.any())
         self._highs.passModel(_model(program))
 
+    @takes(cost=ANY)
     def change_costs(self, cost: FloatArray) -> None:
         """Put other costs in place of all."""
         self._highs.changeColsCost(len(cost), np.arange(len(cost), dtype=np.int32), cost)
 
-    def change_rows(self, rows: IntArray, lower: FloatArray, upper: FloatArray) -> None:
+    def change_rows(self, rows: IntArray, bounds: Bounds) -> None:
         """Put other bounds on some rows."""
-        for row, low, high in zip(rows.tolist(), lower.tolist(), upper.tolist(), strict=True):
+        for row, low, high in zip(rows.tolist(), bounds.lower.tolist(), bounds.upper.tolist(), strict=True):
             self._highs.changeRowBounds(row, low, high)
 
-    def change_columns(self, columns: IntArray, lower: FloatArray, upper: FloatArray) -> None:
+    def change_columns(self, columns: IntArray, bounds: Bounds) -> None:
         """Put other bounds on some columns."""
-        self._highs.changeColsBounds(len(columns), columns.astype(np.int32), lower, upper)
+        self._highs.changeColsBounds(len(columns), columns.astype(np.int32), bounds.lower, bounds.upper)
 
     def run(self, effort: Effort = DEFAULT) -> Answer:
         """Solve, from where the last solve ended."""

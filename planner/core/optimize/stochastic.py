@@ -17,10 +17,20 @@ from scipy import sparse
 
 from planner.core.calendar import FloatArray
 from planner.core.optimize.problem import DeferrableWork, Option, Problem, Work
-from planner.core.optimize.program import Program
+from planner.core.optimize.program import Bounds, Program
 from planner.core.optimize.solve import Built, build, total_with_units
 from planner.core.optimize.solver import DEFAULT, Effort, Status, solve_program
-from planner.core.ranges import SHARE, SHARE_ABOVE_0, SHARE_BELOW_1, Range, refuse, require_fields, takes
+from planner.core.ranges import (
+    ANY,
+    SHARE,
+    SHARE_ABOVE_0,
+    SHARE_BELOW_1,
+    Range,
+    endless,
+    refuse,
+    require_fields,
+    takes,
+)
 
 FACTOR = Range(0.0, 1_000.0)
 SUM_TOLERANCE = 1e-9
@@ -161,10 +171,10 @@ def _with_cvar(
     # eta may be below zero, where a plan earns money
     wider.lower[joined.columns] = -np.inf
     upper = -np.array([program.constant for program in programs])
-    return wider.with_rows(sparse.csr_array(rows), np.full(count, -np.inf), upper)
+    return wider.with_rows(sparse.csr_array(rows), Bounds(np.full(count, -np.inf), upper))
 
 
-@takes(alpha=SHARE_BELOW_1)
+@takes(usd=endless(ANY), probability=SHARE, alpha=SHARE_BELOW_1)
 def conditional_value_at_risk(usd: FloatArray, probability: FloatArray, alpha: float) -> float:
     """Return the mean of the worst (1 - alpha) share of costs; `alpha` 0 is the plain mean.
 
