@@ -150,7 +150,9 @@ class Stage:
         """Put a line that breaks a rule where it belongs: to the wrong ones, or before a person."""
         if error.rule not in QUARANTINE_RULES:
             return self._reject(WRONG, line, error)
-        evidence = f"{error.value or 'nothing'} stands there; expected {error.expected}"
+        # the value of a whole key is which fact it is, and that is said beside the evidence
+        there = "" if error.column == "(key)" else f"{error.value or 'nothing'} stands there; "
+        evidence = f"{there}expected {error.expected}"
         said = (error.rule, error.column, error.value, evidence)
         self.chunk.held_lines += 1
         self.chunk.held += [

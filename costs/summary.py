@@ -1,22 +1,24 @@
 """One sentence about a run, for the page, the shell and the log."""
 
+from .fact_words import in_words, rule_words
 from .models import IngestRun, RejectedRow
 from .quarantine import rules_of
 from .rows import FileError
 from .text import printable
 
-WORDS = {  # rules whose name does not read well
-    "no_accelerator": "without an accelerator",
-    "no_fact": "without a fact",
-    "repeated_line": "repeated",
-}
-
 
 def place(line: int | None, column: str, value: str, expected: str) -> str:
     """Return where something is wrong, what stands there and what would be right."""
     value = printable(" ".join(value.split()), 120)
-    parts = [f"line {line}" if line else "", f"column {column}" if column else "", f"value '{value}'"]
+    parts = [f"line {line}" if line else "", _column(column), f"value '{value}'"]
     return ", ".join([part for part in parts if part and part != "value ''"] + [f"expected {expected}"])
+
+
+def _column(column: str) -> str:
+    """Return where on the line; a name in parentheses is that of no column."""
+    if column == "(key)":
+        return "several columns"
+    return f"the {column.strip('()')}" if column.startswith("(") else f"column {column}" if column else ""
 
 
 def sentence(run: IngestRun) -> str:
@@ -27,7 +29,7 @@ def sentence(run: IngestRun) -> str:
     for rule in wrong.values_list("rule", flat=True).distinct():
         out.pop(rule, None)
     parts = [f"{run.lines_kept:,} lines kept of {run.lines_read:,}"]
-    parts += [f"{count:,} {WORDS.get(rule, rule.replace('_', ' '))}" for rule, count in sorted(out.items())]
+    parts += [f"{count:,} {rule_words(rule)}" for rule, count in sorted(out.items())]
     if first:
         where = place(first.line, first.column, first.value, first.expected)
         parts.append(f"{wrong_count:,} wrong: {where}" if wrong_count == 1 else
@@ -35,7 +37,7 @@ def sentence(run: IngestRun) -> str:
     held = run.quarantined.order_by("line", "pk").first()
     if held:
         total = sum(rows for _, rows in rules_of(run))
-        parts.append(f"{total:,} held in quarantine, the first: {held.key}: {held.evidence}")
+        parts.append(f"{total:,} held in quarantine, the first: {in_words(held)}: {held.evidence}")
     return ", ".join(parts)
 
 
@@ -55,6 +57,6 @@ def changes(run: IngestRun) -> str:
 
 def failure(origin: str, error: FileError) -> str:
     """Return why a file was not taken: file, place, value and what would be right."""
-    return f"{origin}: {error.code.replace('_', ' ')}: " + place(
+    return f"{origin}: {rule_words(error.code)}: " + place(
         error.line, error.column, error.value, error.expected
     )

@@ -1,14 +1,13 @@
 """What is held back, in words: which fact, why, and what a decision would do."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from django.http import QueryDict
 
-from costs.kinds import BY_NAME
-from costs.models import Price, QuarantinedFact
+from costs.fact_words import in_words, rule_words
+from costs.models import QuarantinedFact
 from costs.queries.quarantine import ANY, RuleCount, may_be_decided, may_be_released
 from costs.sources import SOURCES
 from planner.csv_cells import Column
@@ -175,59 +174,3 @@ def in_rules(shown: Iterable[HeldLine], counts: Iterable[RuleCount]) -> list[dic
             )
         groups[-1]["lines"].append(line)
     return groups
-
-
-def rule_words(rule: str) -> str:
-    """Return the name of a rule for reading: "price jump"."""
-    return rule.replace("_", " ")
-
-
-def in_words(fact: QuarantinedFact) -> str:
-    """Return which fact it is: who sells what, where, on which terms."""
-    if fact.payload is None:
-        return fact.key
-    kind = BY_NAME[SOURCES[fact.source].KIND] if fact.source in SOURCES else None
-    if kind is None:
-        return fact.key
-    parts = _of_price(fact.payload) if kind.name == "prices" else _of_key(fact.payload, kind.key)
-    moment = fact.payload.get(kind.moment) if kind.shape == "steps" else None
-    words = ", ".join(part for part in (*parts, _moment(moment)) if part)
-    return words or fact.key
-
-
-def _of_price(payload: dict[str, Any]) -> Iterator[str]:
-    yield f"{payload.get('provider', '')} {payload.get('sku', '')}".strip()
-    yield f"{_number(payload.get('gpu_count'))} × {payload.get('accelerator_name', '')}"
-    yield payload.get("zone") or payload.get("region") or ""
-    yield _label(Price.Term, payload.get("term"))
-    if payload.get("payment"):
-        yield _label(Price.Payment, payload["payment"])
-    if payload.get("effective_from"):
-        yield f"from {_moment(payload['effective_from'])}"
-
-
-def _of_key(payload: dict[str, Any], names: Iterable[str]) -> Iterator[str]:
-    for name in names:
-        value = payload.get(name)
-        if value not in (None, ""):
-            yield _number(value) if name == "gpu_count" else str(value)
-
-
-def _label(choices: Any, value: Any) -> str:
-    return str(dict(choices.choices).get(value, value or ""))
-
-
-def _number(value: Any) -> str:
-    try:
-        return format(Decimal(str(value)).normalize(), "f")
-    except InvalidOperation:
-        return str(value)
-
-
-def _moment(text: Any) -> str:
-    """Return a stored moment to the minute, as far as it is one.
-
-    >>> _moment("2026-11-30T12:00:00+00:00")
-    '2026-11-30 12:00'
-    """
-    return str(text or "").replace("T", " ")[:16]
