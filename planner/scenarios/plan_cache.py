@@ -21,8 +21,9 @@ from planner.models import Revision
 from planner.queries import LoadedPlan, load_plans, whole_revisions
 from planner.scenarios.kept_prices import moment_of
 
-PlanKey = tuple[UUID, datetime, bool, tuple[int, int]]
-FleetKey = tuple[bool, datetime, tuple[int, int]]
+Stamp = tuple[int, int, int]  # newest batch, how many there are, how many were taken back
+PlanKey = tuple[UUID, datetime, bool, Stamp]
+FleetKey = tuple[bool, datetime, Stamp]
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
@@ -62,7 +63,7 @@ class Recent(Generic[Key, Value]):
 
 @dataclass(frozen=True)
 class DataDate:
-    """The moment of a page, and a stamp that changes with every published batch.
+    """The moment of a page, and a stamp that changes whenever facts are published, taken back or removed.
 
     Measured use is read at this moment, and the prices of revisions that keep no date of their own; with
     `for_all` those of every revision.
@@ -70,7 +71,7 @@ class DataDate:
 
     as_of: datetime
     is_frozen: bool
-    stamp: tuple[int, int]
+    stamp: Stamp
     for_all: bool = False
 
     def key_of(self, revision: Revision) -> PlanKey:
@@ -104,9 +105,14 @@ def data_date(now: datetime, frozen: datetime | None = None, *, for_all: bool = 
     for everybody until facts change, in the browser and in the shell.
     """
     facts = Batch.objects.aggregate(
-        newest=Max("pk", default=0), count=Count("pk"), published=Max("published_at"), stated=Max("as_of")
+        newest=Max("pk", default=0),
+        count=Count("pk"),
+        # an import taken back leaves its batches where they are
+        undone=Count("undone_at"),
+        published=Max("published_at"),
+        stated=Max("as_of"),
     )
-    stamp = (facts["newest"], facts["count"])
+    stamp = (facts["newest"], facts["count"], facts["undone"])
     if frozen is not None:
         return DataDate(frozen, True, stamp, for_all)
     midnight = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)

@@ -19,7 +19,16 @@ from planner.models import (
 Quotes = Mapping[prices.PriceKey, prices.Quote]
 HOURS_PER_PRICED_YEAR = 8760  # list prices spread an upfront payment over years of 365 days
 MOST_USD_PER_GPU_HOUR = 10_000  # what the core takes
-YEARS_OF_TERM = {"reserved_1y": 1, "reserved_3y": 3}
+YEARS_OF_TERM: dict[str, int] = {
+    Price.Term.RESERVED_1Y.value: 1,
+    Price.Term.RESERVED_3Y.value: 3,
+    Price.Term.CONVERTIBLE_1Y.value: 1,
+    Price.Term.CONVERTIBLE_3Y.value: 3,
+    Price.Term.COMPUTE_PLAN_1Y.value: 1,
+    Price.Term.COMPUTE_PLAN_3Y.value: 3,
+    Price.Term.INSTANCE_PLAN_1Y.value: 1,
+    Price.Term.INSTANCE_PLAN_3Y.value: 3,
+}
 TERM_LABELS: dict[str, str] = dict(Price.Term.choices)
 
 
@@ -139,7 +148,11 @@ def _split_upfront(
     effective: Decimal, quote: prices.Quote, row: ReservedSupply
 ) -> tuple[Decimal | None, Decimal | None, str]:
     """Return the recurring rate and the upfront payment per GPU of an effective rate, or a reason."""
-    hours = Decimal(HOURS_PER_PRICED_YEAR * YEARS_OF_TERM.get(row.price.term, 1))
+    years = YEARS_OF_TERM.get(row.price.term)
+    if years is None:
+        term = TERM_LABELS.get(row.price.term, row.price.term)
+        return None, None, f"a price for “{term}” is not that of a commitment of known length"
+    hours = Decimal(HOURS_PER_PRICED_YEAR * years)
     if row.payment == ReservedSupply.Payment.NO_UPFRONT:
         return effective, Decimal(0), ""
     if row.payment == ReservedSupply.Payment.ALL_UPFRONT:

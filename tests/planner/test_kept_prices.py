@@ -192,13 +192,13 @@ class TestKept:
     ):
         make_price()
         kept, follows = newest(listed(kept=NOW)), newest(listed())
-        today, tomorrow = (DataDate(NOW + timedelta(days=n), False, (1, 1)) for n in (0, 1))
+        today, tomorrow = (DataDate(NOW + timedelta(days=n), False, (1, 1, 0)) for n in (0, 1))
         first = loaded_plans([kept], today)[0]
         with django_assert_num_queries(0):
             assert loaded_plans([kept], tomorrow)[0] is first
         assert loaded_plans([follows], today)[0] is not loaded_plans([follows], tomorrow)[0]
         # read with all others at one date it is another plan, whatever the moment
-        assert loaded_plans([kept], DataDate(NOW, True, (1, 1), for_all=True))[0] is not first
+        assert loaded_plans([kept], DataDate(NOW, True, (1, 1, 0), for_all=True))[0] is not first
 
     def test_a_copy_keeps_date_and_prices(self):
         make_price()
