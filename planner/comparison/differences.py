@@ -1,7 +1,7 @@
 """Explanations of differences: of a figure to the baseline's, and of the totals that the answer names."""
 
 from planner.comparison.gather import Subject
-from planner.comparison.result import Delta, Figure, Letter, Unit, ViewName
+from planner.comparison.result import Delta, Figure, Letter, ViewName
 from planner.comparison.rows import CORE_VIEWS, VIEW_LABELS
 from planner.core.explain import Explanation, Input
 from planner.templatetags.units import percent_signed, usd
@@ -9,7 +9,7 @@ from planner.templatetags.units import percent_signed, usd
 Told = tuple[Letter, Figure]
 
 
-def difference(title: str, mine: Told, its: Told, delta: Delta, unit: Unit) -> Explanation:
+def difference(title: str, mine: Told, its: Told, delta: Delta, unit: str) -> Explanation:
     """Return what a cell's figure is less that of the baseline."""
     (letter, figure), (base, other) = mine, its
     return Explanation(

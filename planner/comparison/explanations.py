@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from planner.comparison import differences, explained
+from planner.comparison.figures import unit_words
 from planner.comparison.gather import Subject
 from planner.comparison.measured import measured_share, set_share
 from planner.comparison.origins import source_lines, source_text
@@ -107,15 +108,17 @@ def _row_writers(cases: Cases, view: ViewName, row: Row) -> Writers:
                 explained.cost_row, cases, one, CORE_VIEWS[view], row.key, row.label
             )
         if cell.delta is not None:
-            found[cell.delta.explain] = partial(_difference, row, cell, base)
+            found[cell.delta.explain] = partial(
+                _difference, row, cell, base, unit_words(row.unit, one.plan.currency)
+            )
     return found
 
 
-def _difference(row: Row, cell: Cell, base: Cell | None) -> Explanation:
+def _difference(row: Row, cell: Cell, base: Cell | None, unit: str) -> Explanation:
     if base is None or cell.delta is None:
         raise ValueError("a difference without a base")
     pair = (cell.letter, cell.figure), (base.letter, base.figure)
-    return differences.difference(row.label, *pair, cell.delta, row.unit)
+    return differences.difference(row.label, *pair, cell.delta, unit)
 
 
 def _card_writers(card: Card) -> Writers:

@@ -1,5 +1,6 @@
 """Raw numbers beside their text for the eye: figures, and differences to the base."""
 
+from collections.abc import Mapping
 from typing import Literal
 
 from planner.comparison.result import Delta, Figure, Meaning, Unit
@@ -8,6 +9,21 @@ from planner.templatetags import units
 SAME_SHARE = 1e-9  # of the larger amount: the rounding of sums, not a difference
 NOT_APPLICABLE = "—"
 DAYS_PER_WEEK = 7
+UNIT_WORDS: Mapping[Unit, str] = {
+    "money": "{currency}",
+    "money_per_gpu_hour": "{currency} per GPU-hour",
+    "gpu_hours": "GPU-hours",
+    "gpus": "GPUs",
+    "share": "share",
+    "days": "days",
+    "run_days": "days",
+    "runs_a_month": "runs a month",
+}
+
+
+def unit_words(unit: Unit, currency: str) -> str:
+    """Return a unit as files and explanations write it: "USD per GPU-hour"."""
+    return UNIT_WORDS[unit].format(currency=currency)
 
 
 def money(value: float | None, currency: str, *, reason: str = "", explain: str = "") -> Figure:

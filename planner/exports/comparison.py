@@ -9,6 +9,7 @@ from typing import Any
 from django.urls import reverse
 from django.utils.text import slugify
 
+from planner.comparison.figures import unit_words
 from planner.comparison.result import Cell, Column, Comparison, Letter, Row, Unit
 from planner.csv_cells import Column as FileColumn
 from planner.exports.files import (
@@ -31,16 +32,6 @@ VALUE_COLUMNS: tuple[tuple[Unit, str], ...] = (
     ("run_days", "run_days"),
     ("runs_a_month", "runs_a_month"),
 )
-UNIT_WORDS: dict[Unit, str] = {
-    "money": "{currency}",
-    "money_per_gpu_hour": "{currency} per GPU-hour",
-    "gpu_hours": "GPU-hours",
-    "gpus": "GPUs",
-    "share": "share",
-    "days": "days",
-    "run_days": "days",
-    "runs_a_month": "runs a month",
-}
 
 
 def comparison_name(comparison: Comparison) -> str:
@@ -104,7 +95,7 @@ def comparison_rows(comparison: Comparison) -> Iterator[list[Any]]:
                 data_word(column.is_sample),
                 address,
                 column.currency,
-                UNIT_WORDS[row.unit].format(currency=column.currency),
+                unit_words(row.unit, column.currency),
                 column.revision,
                 column.prices.moment,
                 runs_of(comparison, column.letter),
