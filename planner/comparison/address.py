@@ -1,9 +1,10 @@
 """The address of a comparison: read from a query string, and written back in one canonical order.
 
 `s` names a scenario by its address, "own-96" or "own-96~3" for revision 3; 2 to 4 of them. `as_of` is the
-date of the page: of measured use and of the prices that follow the newest. A revision that keeps prices of
-a date keeps them at every `as_of`; `prices=one_date` reads the prices of all at the date of the page. Values
-that cannot be meant are left out and named in a notice: an address never ends in an error page.
+date of the page: of measured use and of the prices that follow the newest; a day is taken at its end (UTC).
+A revision that keeps prices of a date keeps them at every `as_of`; `prices=one_date` reads the prices of all
+at the date of the page. Values that cannot be meant are left out and named in a notice: an address never ends
+in an error page.
 """
 
 import math
@@ -13,6 +14,7 @@ from datetime import UTC, datetime
 from urllib.parse import urlencode
 
 from planner.comparison.result import LETTERS, ViewName
+from planner.moments import EXAMPLE, day_in, end_of, moment_in
 
 MOST_SCENARIOS = len(LETTERS)
 VIEW_NAMES: tuple[ViewName, ...] = ("cash", "amortized", "present_value")
@@ -38,6 +40,7 @@ BOUNDS: Mapping[str, Bounds] = {
     "capex_gpu": Bounds(100, 500_000, "$"),
     "kwh": Bounds(0, 2, "$/kWh"),
 }
+LAST_YEAR = 2099
 ONE_DATE = "one_date"  # ?prices=one_date
 RUN = "run_gpu_hours"  # GPU-hours of the training run that capacity is counted in
 RUN_BOUNDS = Bounds(1, 1e9, "GPU-hours")
@@ -156,17 +159,12 @@ def _view(values: Sequence[str], notices: list[str]) -> ViewName:
 def _as_of(text: str, notices: list[str]) -> datetime | None:
     if not text:
         return None
-    try:
-        moment = datetime.fromisoformat(text.replace(" ", "+"))
-        aware = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-    except (ValueError, OverflowError):
-        aware = None
-    if aware is None or not 2000 <= aware.year < 2100:
-        notices.append(
-            f"as_of={_shown(text)}: a date such as 2026-11-30 or 2026-11-30T09:40Z; live is shown."
-        )
+    day = day_in(text)
+    asked = moment_in(text) if day is None else end_of(day)
+    if asked is None or asked.year > LAST_YEAR:
+        notices.append(f"as_of={_shown(text)}: {EXAMPLE}; live is shown.")
         return None
-    return aware
+    return asked
 
 
 def _one_date(text: str, notices: list[str]) -> bool:

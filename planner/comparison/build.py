@@ -73,7 +73,7 @@ def compare(
         scenarios=tuple(Chosen(one.slug, (revisions or {}).get(one.slug)) for one in chosen),
         view=view,
         base=base_subject.scenario.slug,
-        as_of=as_of,
+        as_of=date.as_of if date.is_frozen else None,
         one_date=one_date,
         overrides=values,
         run_gpu_hours=only_if_other(base_subject.plan.gpu_model, run_gpu_hours),

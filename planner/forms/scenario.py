@@ -1,6 +1,6 @@
 """The editor's forms: the plan, its demand, the servers bought, what is rented."""
 
-from datetime import UTC, datetime, time
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -11,6 +11,7 @@ from planner.forms.fields import LONGEST_NAME, DayField, MonthField, NumberField
 from planner.forms.listed_price import ListedPriceField
 from planner.forms.owned import OwnedForm
 from planner.models import ReservedSupply, Workload
+from planner.moments import end_of
 from planner.scenarios.kept_prices import on_day
 
 CURRENCIES = [("USD", "USD"), ("EUR", "EUR"), ("GBP", "GBP")]
@@ -72,7 +73,7 @@ class PlanForm(forms.Form):
         """Return the moment whose prices are kept, None for the newest; the form must be valid."""
         asked = self.cleaned_data["prices"]
         if asked == DAY:
-            return min(datetime.combine(self.cleaned_data["prices_day"], time.max, UTC), as_of)
+            return min(end_of(self.cleaned_data["prices_day"]), as_of)
         return {KEEP: kept, TODAY: as_of, NEWEST: None}[asked]
 
 

@@ -2,15 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time
+from datetime import UTC, datetime, time
 
 from planner.comparison.address import moment_text
+from planner.moments import EXAMPLE, day_in, end_of, moment_in
 from planner.params import Pairs, shortened
 from planner.templatetags.units import day, moment
 
 NAME = "as_of"
-FIRST_YEAR = 2000
-EXAMPLE = "a date such as 2026-11-30, or a moment such as 2026-11-30T09:40Z"
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,7 @@ def read_as_of(parameters: Mapping[str, str], now: datetime) -> AsOf:
     text = parameters.get(NAME, "").strip()
     if not text:
         return AsOf(now)
-    asked = _day(text) or _moment(text)
+    asked = day_in(text) or moment_in(text)
     if asked is None:
         return AsOf(now, notice=f"Prices of: “{shortened(text)}” was ignored: write {EXAMPLE}.")
     starts = asked if isinstance(asked, datetime) else datetime.combine(asked, time.min, UTC)
@@ -50,24 +49,4 @@ def read_as_of(parameters: Mapping[str, str], now: datetime) -> AsOf:
         return AsOf(now, notice=f"Prices of: “{shortened(text)}” lies ahead and was ignored: live is shown.")
     if isinstance(asked, datetime):
         return AsOf(asked, moment_text(asked))
-    return AsOf(min(datetime.combine(asked, time.max, UTC), now), asked.isoformat())
-
-
-def _day(text: str) -> date | None:
-    if len(text) != len("2026-11-30"):
-        return None
-    try:
-        asked = date.fromisoformat(text)
-    except ValueError:
-        return None
-    return asked if asked.year >= FIRST_YEAR else None
-
-
-def _moment(text: str) -> datetime | None:
-    try:
-        # a plus sign that was not escaped comes as a blank
-        read = datetime.fromisoformat(text.replace(" ", "+"))
-        aware = read.replace(tzinfo=UTC) if read.tzinfo is None else read.astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None
-    return aware if aware.year >= FIRST_YEAR else None
+    return AsOf(min(end_of(asked), now), asked.isoformat())

@@ -102,7 +102,8 @@ def data_date(now: datetime, frozen: datetime | None = None, *, for_all: bool = 
     """Return the data date of a page: the frozen one, or that of the facts that are there now.
 
     Live pages read prices at the last publication or this midnight, whichever is later: the same answer
-    for everybody until facts change, in the browser and in the shell.
+    for everybody until facts change, in the browser and in the shell. A date that lies ahead is answered by
+    them too: nothing of it is known.
     """
     facts = Batch.objects.aggregate(
         newest=Max("pk", default=0),
@@ -113,11 +114,13 @@ def data_date(now: datetime, frozen: datetime | None = None, *, for_all: bool = 
         stated=Max("as_of"),
     )
     stamp = (facts["newest"], facts["count"], facts["undone"])
-    if frozen is not None:
-        return DataDate(frozen, True, stamp, for_all)
     midnight = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     known = [moment for moment in (facts["published"], facts["stated"]) if moment and moment <= now]
-    return DataDate(max([midnight, *known]), False, stamp, for_all)
+    live = max([midnight, *known])
+    if frozen is None:
+        return DataDate(live, False, stamp, for_all)
+    # a day is asked for at its end, and today's has not come
+    return DataDate(frozen if frozen <= now else live, True, stamp, for_all)
 
 
 def loaded_plans(revisions: Sequence[Revision], date: DataDate) -> list[LoadedPlan]:

@@ -161,7 +161,7 @@ def _result(request: HttpRequest, slug: str, known: tuple[str, ...]) -> tuple[Sc
     loaded = loaded_plans([_revision(request, scenario, notices)], date)[0]
     kept = {"rev": request.GET.get("rev", "") and str(loaded.revision.number)}
     if asked.as_of is not None:
-        kept["as_of"] = moment_text(asked.as_of)
+        kept["as_of"] = moment_text(date.as_of)
     if asked.one_date:
         kept["prices"] = ONE_DATE
     return scenario_result(scenario, loaded, asked.view, date, kept), notices

@@ -1,5 +1,6 @@
 """Compare answers every address: a page, a picker, a 404 for what does not exist, a notice for nonsense."""
 
+from datetime import UTC, datetime
 from decimal import Decimal
 
 import pytest
@@ -74,6 +75,22 @@ class TestAddress:
         address = read_address({"as_of": [text]})
         assert address.as_of is None
         assert len(address.notices) == 1
+
+    @pytest.mark.parametrize("text", ["2026-11-30", "20261130", "2026-W49-1"])
+    def test_a_day_is_taken_at_its_end(self, text: str):
+        address = read_address({"as_of": [text]})
+        assert address.as_of == datetime(2026, 11, 30, 23, 59, 59, 999_999, tzinfo=UTC)
+        assert address.query() == "as_of=2026-11-30T23%3A59%3A59.999999Z"
+
+    @pytest.mark.parametrize(
+        ("text", "hour"),
+        [
+            ("2026-11-30T00:00:00Z", 0), ("2026-11-30T00:00", 0), ("2026-11-30T09:00Z", 9),
+            ("2026-11-30T09:00 02:00", 7),
+        ],
+    )  # fmt: skip
+    def test_a_moment_is_taken_as_it_stands(self, text: str, hour: int):
+        assert read_address({"as_of": [text]}).as_of == datetime(2026, 11, 30, hour, tzinfo=UTC)
 
     def test_print_is_no_view_of_money(self):
         assert read_address({"view": ["amortized", "print"]}).view == "amortized"

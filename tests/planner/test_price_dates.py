@@ -10,13 +10,25 @@ from django.test import Client
 from django.utils import timezone
 
 from planner.comparison import compare
+from planner.comparison.address import moment_text
 from planner.models import Scenario
 from planner.scenarios.plan_cache import data_date
 from tests.plan_builders import (
     NOW,
     make_scenario,
 )
-from tests.planner.listed_plans import AFTER, BEFORE, MARCH, cut_in_june, listed, next_list, query, rows_of
+from tests.planner.listed_plans import (
+    AFTER,
+    BEFORE,
+    HOURS_2027,
+    MARCH,
+    cut_in_june,
+    listed,
+    next_list,
+    query,
+    rows_of,
+    total,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -114,6 +126,34 @@ class TestCompare:
             "prices of 1\u00a0Mar", "prices of 1\u00a0Feb",
         ]  # fmt: skip
 
+    @pytest.mark.parametrize(
+        ("as_of", "usd"),
+        [
+            ("2026-05-31", BEFORE),
+            ("2026-06-01", AFTER),  # the day of the cut, at its end
+            ("2026-05-31T23:59:59Z", BEFORE),  # as frozen links have it
+            ("2026-06-01T00:00:00Z", AFTER),
+        ],
+    )
+    def test_a_day_is_its_end_here_and_on_the_page_of_prices(
+        self, viewer_client: Client, pair, as_of: str, usd: float
+    ):
+        follows = pair[1]
+        page = viewer_client.get(f"/compare/?{query(*pair)}&as_of={as_of}&prices=one_date")
+        assert page.context["comparison"].cards[1].total.value == pytest.approx(usd)
+        assert total(viewer_client, follows, f"?as_of={as_of}") == pytest.approx(usd)
+        listed_at = viewer_client.get(f"/prices/?as_of={as_of}").content.decode()
+        assert f"${usd / HOURS_2027 / 8:.2f}" in listed_at
+
+    def test_today_is_the_newest_publication_and_its_link_stays_what_it_showed(
+        self, viewer_client: Client, pair
+    ):
+        live = viewer_client.get(f"/compare/?{query(*pair)}").context["comparison"]
+        today = f"{timezone.now():%Y-%m-%d}"
+        page = viewer_client.get(f"/compare/?{query(*pair)}&as_of={today}").context["comparison"]
+        assert (page.as_of, page.frozen_query) == (live.as_of, live.frozen_query)
+        assert f"as_of={moment_text(live.as_of).replace(':', '%3A')}" in page.query
+
     def test_another_word_for_prices_is_named_and_left_out(self, viewer_client: Client, pair):
         comparison = viewer_client.get(f"/compare/?{query(*pair)}&prices=gold").context["comparison"]
         assert comparison.notices[0].startswith("prices=gold: one_date, or nothing")
@@ -145,7 +185,7 @@ class TestResultPage:
         assert page.context["result"].card.total.value == pytest.approx(BEFORE)
         html = page.content.decode()
         assert "the scenario keeps its prices of 1\u00a0Mar\u00a02026" in html
-        link = f"/scenarios/{scenario.slug}/?as_of=2026-07-01T00%3A00%3A00Z&prices=one_date"
+        link = f"/scenarios/{scenario.slug}/?as_of=2026-07-01T23%3A59%3A59.999999Z&prices=one_date"
         assert link.replace("&", "&amp;") in html
         page = viewer_client.get(link)
         assert page.context["result"].card.total.value == pytest.approx(AFTER)

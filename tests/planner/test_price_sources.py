@@ -1,4 +1,4 @@
-"""Claims about a commitment at a listed price: how it splits over the years of its own term, or is unknown."""
+"""Claims about a commitment at a listed price: how it splits over the years of its term, or is unknown."""
 
 from decimal import Decimal
 

@@ -185,5 +185,5 @@ class TestSaveFromCompare:
         address = f"/compare/save/?{query(*pair)}&as_of=2026-07-01&prices=one_date"
         planner_client.post(address, {"letter": "A", "name": "Copy"})
         copy = Scenario.objects.get(slug="copy")
-        assert newest(copy).prices_as_of == datetime(2026, 7, 1, tzinfo=UTC)
+        assert newest(copy).prices_as_of == datetime(2026, 7, 1, 23, 59, 59, 999_999, tzinfo=UTC)
         assert total(planner_client, copy) == pytest.approx(AFTER)
