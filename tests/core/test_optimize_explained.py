@@ -73,7 +73,7 @@ def test_a_node_of_eight_is_worth_eight_gpus_until_the_need_ends() -> None:
     assert shadow_prices(found)[0].usd_by_month[0] == pytest.approx(8 * 438.0)
     node = value_of_quota(found, "A on demand")
     assert node.usd_per_month == pytest.approx(8 * 438.0)
-    text = "One more P-quota node in us-east-2 of quota of A on demand is worth $3,504 a month."
+    text = "One more P-quota node in us-east-2 is worth $3,504 a month."
     assert node.sentence == text
     # 14 GPUs run at B: of two nodes the second saves six GPUs only, which no dual can know
     assert value_of_quota(found, "A on demand", 2).usd_per_month == pytest.approx(14 * 438.0)

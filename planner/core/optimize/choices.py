@@ -99,7 +99,7 @@ class Choices:
     least_coverage: float | None = None
     usd_unmet_per_gpu_hour: float | None = None
     blocks_per_month: int = 24
-    quota_units: dict[str, str] = field(default_factory=dict)  # what a quota is counted in, by supply
+    quota_units: dict[str, str] = field(default_factory=dict)  # one unit of a quota in words, by supply
 
     def __post_init__(self) -> None:
         require_fields(

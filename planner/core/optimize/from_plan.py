@@ -167,7 +167,6 @@ def _cheapest(usd: FloatArray) -> FloatArray:
 def _there(supply: Supply, usd: FloatArray, gpus: FloatArray, choices: Choices) -> Option:
     assert not isinstance(supply, SavingsPlan)  # noqa: S101  (refused before)
     size = supply.gpus_per_instance if isinstance(supply, OnDemand | Spot) else 1
-    words = choices.quota_units.get(supply.name, "GPU" if size == 1 else f"node of {size}")
     return Option(
         name=supply.name,
         kind=supply.kind,  # type: ignore[arg-type]  # a savings plan is no option
@@ -175,7 +174,7 @@ def _there(supply: Supply, usd: FloatArray, gpus: FloatArray, choices: Choices) 
         gpus=gpus,
         provider=supply.provider,
         region=supply.region,
-        quota_unit=words,
+        quota_unit=choices.quota_units.get(supply.name, ""),
         gpus_per_quota_unit=size,
     )
 

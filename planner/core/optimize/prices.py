@@ -21,12 +21,12 @@ LEAST_USD = 1e-6
 # what servers decide as a whole is priced where they may be bought by the part
 BY_THE_PART = ("capex", "cash", "power", "coverage")
 UNITS = {
-    "provider_share": "GPU beyond the share",
-    "spot_share": "GPU beyond the share",
-    "capex": "dollar",
-    "cash": "dollar",
-    "power": "kW",
-    "coverage": "GPU less",
+    "provider_share": "GPU beyond the share of",
+    "spot_share": "GPU beyond the share of",
+    "capex": "dollar of",
+    "cash": "dollar of",
+    "power": "kW of",
+    "coverage": "GPU less of",
 }
 
 
@@ -86,7 +86,7 @@ def _of_kind(problem: Problem, rows: Rows, worth: FloatArray) -> list[ShadowPric
         if month is not None:
             np.add.at(by_month, month[mine], worth[mine] * size)
             by_month = by_month / problem.end_factors
-        text = _sentence(name, unit, by_month, total, month is not None)
+        text = _sentence(unit, by_month, total, month is not None)
         prices.append(ShadowPrice(name, unit, by_month, total, month is not None, text))
     return prices
 
@@ -104,23 +104,19 @@ def _months_of(problem: Problem, rows: Rows) -> IntArray | None:
 
 def _unit(problem: Problem, rows: Rows, row: int) -> tuple[str, float]:
     if rows.kind != "capacity":
-        return UNITS[rows.kind], 1.0
+        return f"{UNITS[rows.kind]} {rows.limit[row].removeprefix('share of ')}", 1.0
     option = problem.options[int(rows.labels["option"][row])]
     if option.kind in ("on_demand", "spot"):
-        return option.quota_unit, float(option.gpus_per_quota_unit)
-    return "GPU", 1.0
+        return option.quota_words, float(option.gpus_per_quota_unit)
+    return f"GPU of {option.name}", 1.0
 
 
-def _sentence(name: str, unit: str, by_month: FloatArray, total: float, is_by_month: bool) -> str:
-    thing = f"One more {unit} of {name}" if "share" not in unit else f"One more {unit} of{_after_share(name)}"
+def _sentence(thing: str, by_month: FloatArray, total: float, is_by_month: bool) -> str:
     if not is_by_month:
-        return f"{thing} is worth ${total:,.2f} of present value."
+        return f"One more {thing} is worth ${total:,.2f} of present value."
     binding = np.flatnonzero(by_month)
-    return f"{thing} is worth ${by_month[binding].mean():,.0f} a month in {months_in_words(binding)}."
-
-
-def _after_share(name: str) -> str:
-    return name.removeprefix("share of").removeprefix("share")
+    usd = by_month[binding].mean()
+    return f"One more {thing} is worth ${usd:,.0f} a month in {months_in_words(binding)}."
 
 
 def months_in_words(months: Iterable[int]) -> str:
@@ -191,5 +187,5 @@ def value_of_quota(solution: Solution, option_name: str, units: int = 1) -> Quot
     saved = solution.known_objective - solve_program(replace(fixed, row_upper=upper)).objective
     saved = max(saved, 0.0)
     monthly = saved / float(problem.end_factors.sum())
-    many = f"One more {option.quota_unit}" if units == 1 else f"{units} more of {option.quota_unit}"
-    return QuotaValue(saved, monthly, f"{many} of quota of {option_name} is worth ${monthly:,.0f} a month.")
+    many = "One more" if units == 1 else f"{units} times one more"
+    return QuotaValue(saved, monthly, f"{many} {option.quota_words} is worth ${monthly:,.0f} a month.")

@@ -116,7 +116,7 @@ class Option:
 
     usd_per_gpu_hour: present value of one paid GPU-hour used in each month, shape (months,).
     gpus: paid GPUs there without buying anything, shape (blocks,); infinite where no limit is known.
-    quota_unit and gpus_per_quota_unit: what a quota is raised by, such as a node of 8.
+    quota_unit: what a quota is raised by, such as "P-quota node in us-east-2", of gpus_per_quota_unit GPUs.
     """
 
     name: str
@@ -126,7 +126,7 @@ class Option:
     provider: str = ""
     region: str = ""
     purchase: Purchase | None = None
-    quota_unit: str = "GPU"
+    quota_unit: str = ""
     gpus_per_quota_unit: int = 1
 
     def __post_init__(self) -> None:
@@ -139,6 +139,14 @@ class Option:
     def supplier(self) -> str:
         """Return who supplies it: the provider, or the option itself where none is named."""
         return self.provider or self.name
+
+    @property
+    def quota_words(self) -> str:
+        """Return one unit of the quota in words."""
+        if self.quota_unit:
+            return self.quota_unit
+        size = self.gpus_per_quota_unit
+        return f"{'GPU' if size == 1 else f'node of {size}'} of quota of {self.name}"
 
     @property
     def is_priced(self) -> bool:
