@@ -24,10 +24,12 @@ from planner.core.plan import (
     Contract,
     ContractStep,
     OnDemand,
+    Outage,
     Owned,
     Plan,
     PlanRate,
     PowerLimit,
+    PriceStep,
     Project,
     QuotaStep,
     Region,
@@ -287,6 +289,24 @@ def test_contracts_blocks_and_projects_stay_in_the_total() -> None:
         plan, supplies=(*plan.supplies, *fixed), projects=(Project("Move", date(2027, 6, 3), 9e4),)
     )
     best, planned = optimized(plan, servers_and_terms())
+    assert planned.outcome().total["present_value_usd"] == pytest.approx(best.usd, rel=1e-9)
+
+
+def test_outages_and_price_steps_reach_the_optimizer() -> None:
+    supplies = (
+        OnDemand("A on demand", 4.0, 96.0, provider="A"),
+        OnDemand("B on demand", 5.0, 96.0, provider="B"),
+    )
+    plan = replace(
+        plan_to_decide(18),
+        supplies=supplies,
+        outages=(Outage(date(2027, 8, 1), 2, provider="A"),),
+        price_steps=(PriceStep(date(2027, 6, 1), 1.3),),
+    )
+    best, planned = optimized(plan, servers_and_terms())
+    out = np.isin(best.problem.month, [7, 8])
+    a = [s for s, option in enumerate(best.problem.options) if option.provider == "A"]
+    assert best.gpus[0, a][:, out].max() == 0.0
     assert planned.outcome().total["present_value_usd"] == pytest.approx(best.usd, rel=1e-9)
 
 

@@ -187,7 +187,7 @@ def _to_buy(plan: Plan, probe: Probed, bought: Bought, usd: FloatArray, has_crew
     for row, month in zip(bought.rows.tolist(), bought.month.tolist(), strict=True):
         settled = ledger.supplies[row]
         usd_per_unit[month] = present_value(settled.lines, without_staff=has_crew)
-        gpus[month] = settled.available_gpu_hours / ledger.hours
+        gpus[month] = probe.gpus[row]
         cash[month] = cash_by_month(settled.lines, months)
         most[month] = _most(bought.choice)
         kw[month] = _kw(settled.supply, probe)

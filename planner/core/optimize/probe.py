@@ -47,6 +47,7 @@ class Probed:
     idle: Ledger
     bought: tuple[Bought, ...]
     usd_per_use: FloatArray  # present value
+    gpus: FloatArray  # least of each month, by (supply, month)
     blocked: dict[tuple[int, int], GateName]
 
 
@@ -66,7 +67,9 @@ def probed(plan: Plan, choices: Choices, grid: Grid, demand: Demand) -> Probed:
         paid = nothing.copy()
         paid[w] = np.minimum(market.gpus, 1.0)
         usd[w] = _usd_per_hour(settle(probing, grid, Given(plenty, paid, carried)), idle)
-    return Probed(idle, bought, usd, idle.open_to.blocked)
+    starts = np.searchsorted(demand.slots.month, np.arange(plan.months))
+    gpus = np.minimum.reduceat(market.gpus, starts, axis=1)
+    return Probed(idle, bought, usd, gpus, idle.open_to.blocked)
 
 
 def _usd_per_hour(busy: Ledger, idle: Ledger) -> FloatArray:
