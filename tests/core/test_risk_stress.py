@@ -179,9 +179,14 @@ def test_a_flaky_node_stretches_a_large_job_and_no_other() -> None:
     assert case.slowdown(small) is None
     assert (slow.nodes, slow.healthy_mtbf_hours) == (8, pytest.approx(750.0))
     assert slow.flaky_mtbf_hours == pytest.approx(24 / 1.028)
-    # near 1 + delta / tau + (R + tau / 2) / M at both M, tau about 11.1 h
-    first_order = [1 + (1 / 12) / 11.1 + (0.5 + 11.1 / 2) / mtbf for mtbf in (24 / 1.028, 750.0)]
-    assert slow.factor == pytest.approx(first_order[0] / first_order[1], rel=0.06)
+    # Daly's 11.1 h are longer than the usual 3 h; near 1 + delta / tau + (R + tau / 2) / M at both M
+    assert slow.interval_hours == 3.0
+    first_order = [1 + (1 / 12) / 3 + (0.5 + 3 / 2) / mtbf for mtbf in (24 / 1.028, 750.0)]
+    assert slow.factor == pytest.approx(first_order[0] / first_order[1], rel=0.01)
+    huge = case.slowdown(replace(large, gang_gpus=16_384))
+    # 2,048 nodes: 24 / 8.192 h; sqrt(2 delta M) = 0.699 h, less the checkpoint and a little more
+    assert huge is not None
+    assert huge.interval_hours == pytest.approx(0.644, abs=0.005)
     found = run_stress(plan, case)
     assert found.demand_gpu_hours["pretraining"] == pytest.approx(64 * JAN * slow.factor)
     assert found.demand_gpu_hours["tuning"] == pytest.approx(2 * JAN)

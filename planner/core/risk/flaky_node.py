@@ -5,7 +5,7 @@ kappa (spot.time_factor) is the time per hour of useful work at M, the mean time
     M healthy = 24 / (n r)      M flaky = 24 / ((n - 1) r + b)      demand * kappa(M flaky) / kappa(M healthy)
 
 with n nodes, r failures per node-day of a good node, b of the bad one. Checkpoints stay at the interval that
-is best for the healthy job, because nobody knows of the bad node yet.
+is best for the healthy job, but no longer than is usual, because nobody knows of the bad node yet.
 """
 
 import math
@@ -35,7 +35,8 @@ class FlakyNode:
     """One flaky node in each training job that takes more than one GPU at once, from a month on.
 
     0.004 failures per node-day is the middle of published rates, 0.0023 to 0.0065 (Kokolis et al., HPCA 2025;
-    Llama 3, 2024). One failure a day of the bad node, five minutes for a checkpoint and half an hour for a
+    Llama 3, 2024); three hours between checkpoints are those of BLOOM (S. Bekman, Machine Learning
+    Engineering). One failure a day of the bad node, five minutes for a checkpoint and half an hour for a
     restart are judgement.
     """
 
@@ -45,6 +46,7 @@ class FlakyNode:
     bad_node_failures_per_day: float = 1.0
     checkpoint_hours: float = 5 / 60
     restart_hours: float = 0.5
+    longest_interval_hours: float = 3.0
     kind: ClassVar[str] = "flaky_node"
 
     def __post_init__(self) -> None:
@@ -56,6 +58,7 @@ class FlakyNode:
             bad_node_failures_per_day=ABOVE_0,
             checkpoint_hours=ABOVE_0,
             restart_hours=AT_LEAST_0,
+            longest_interval_hours=ABOVE_0,
         )
         if self.bad_node_failures_per_day < self.failures_per_node_day:
             right = f"at least that of a good node, {self.failures_per_node_day:g}"
@@ -74,7 +77,7 @@ class FlakyNode:
 
         >>> job = Workload("pretraining", "training", gpus=64.0, gang_gpus=64)
         >>> round(FlakyNode().slowdown(job).factor, 6)
-        1.300691
+        1.089213
         """
         if workload.kind != "training" or workload.gang_gpus <= 1:
             return None
@@ -82,7 +85,8 @@ class FlakyNode:
         others = (nodes - 1) * self.failures_per_node_day
         healthy = HOURS_PER_DAY / (nodes * self.failures_per_node_day)
         flaky = HOURS_PER_DAY / (others + self.bad_node_failures_per_day)
-        interval = daly_interval_hours(self.checkpoint_hours, healthy)
+        best = daly_interval_hours(self.checkpoint_hours, healthy)
+        interval = min(best, self.longest_interval_hours)
         if interval + self.restart_hours > flaky:
             return Slowdown(nodes, healthy, flaky, interval, None)
         kappas = [
@@ -111,8 +115,8 @@ class FlakyNode:
 
 
 def _words(name: str, slow: Slowdown) -> str:
-    mtbf = f"{slow.flaky_mtbf_hours:,.3g} h between failures instead of {slow.healthy_mtbf_hours:,.3g} h"
-    job = f"{name} ({slow.nodes} nodes): {mtbf}, checkpoints every {slow.interval_hours:,.3g} h"
+    mtbf = f"{slow.flaky_mtbf_hours:,.1f} h between failures instead of {slow.healthy_mtbf_hours:,.1f} h"
+    job = f"{name} ({slow.nodes} nodes): {mtbf}, checkpoints every {slow.interval_hours:,.1f} h"
     if slow.factor is None:
         return f"{job}; it fails too often for a number, so its demand is left as it is."
     return f"{job}; the same work takes {slow.factor:.4f} times the GPU-hours."

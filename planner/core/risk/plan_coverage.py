@@ -10,6 +10,7 @@ from datetime import date
 from typing import Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from planner.core.calendar import FloatArray
 from planner.core.evaluate import REAL_MONTHS
@@ -64,9 +65,9 @@ def coverage_of_plan(outcome: Outcome, by: Lost = "provider", grid: Grid = REAL_
 
     `by` may be a region or a single supply too; a supply that names no provider, or region, is lost alone.
     coverage = the less of min(1, sum over the others of capacity * portability / critical GPUs), with
-    portability averaged over the critical work, and of the same for each workload by itself, averaged: what
-    only one of them may use does not serve the others. Critical GPUs are the month's average. Source: N-1 as
-    in power systems (NERC TPL-001).
+    portability averaged over the critical work, and of the sum over workloads of min(its GPUs, sum of
+    capacity * its portability) / critical GPUs: what only one of them may use does not serve the others.
+    Critical GPUs are the month's average. Source: N-1 as in power systems (NERC TPL-001).
 
     >>> from planner.core.evaluate import evaluate
     >>> from planner.core.optimize.examples import plan_to_decide
@@ -85,17 +86,16 @@ def coverage_of_plan(outcome: Outcome, by: Lost = "provider", grid: Grid = REAL_
 def _of_month(reach: Reach, by: Lost, month: int) -> MonthCoverage:
     wanted = reach.need.gpus[:, month]
     total = float(wanted.sum())
-    weights = wanted / total if total > 0.0 else np.zeros(len(wanted))
-    one_by_one = [_sources(reach, by, month, np.eye(len(wanted))[w]) for w in range(len(wanted))]
-    pooled = _sources(reach, by, month, weights)
+    sources = _sources(reach, by, month, wanted / total if total > 0.0 else np.zeros(len(wanted)))
     losses = []
-    for lost in dict.fromkeys(source.domain for source in pooled):
-        together = coverage_if_lost(pooled, lost, total)
-        each = [
-            coverage_if_lost(sources, lost, float(gpus))
-            for sources, gpus in zip(one_by_one, wanted, strict=True)
-        ]
-        losses.append(_lesser(together, each, weights) if total > 0.0 else together)
+    for lost in dict.fromkeys(source.domain for source in sources):
+        together = coverage_if_lost(sources, lost, total)
+        if total > 0.0:
+            others = np.array([lost not in (source.domain, source.name) for source in sources])
+            share = min(together.share, _share_one_by_one(reach, month, others))
+            is_lower_bound = bool(together.unknown) and share < 1.0
+            together = Coverage(lost, share, is_lower_bound, together.unknown)
+        losses.append(together)
     losses.sort(key=lambda found: (found.share, found.is_lower_bound))
     return MonthCoverage(reach.need.months[month], total, tuple(losses))
 
@@ -106,17 +106,18 @@ def _sources(reach: Reach, by: Lost, month: int, weights: FloatArray) -> list[So
     for s, supply in enumerate(reach.supplies):
         capacity = 0.0 if isinstance(supply, Spot) else known(reach.capacity_gpus[s, month])
         share = float(weights @ reach.portability[:, s, month])
-        # the rounding of a sum of weights
         ported = portability(1.0, share) if share > 0.0 else 0.0
         found.append(Source(supply.name, capacity, ported, _domain(supply, by)))
     return found
 
 
-def _lesser(together: Coverage, each: list[Coverage], weights: FloatArray) -> Coverage:
-    share = min(together.share, sum(float(w) * one.share for w, one in zip(weights, each, strict=True)), 1.0)
-    unknown = tuple(dict.fromkeys(name for one in (together, *each) for name in one.unknown))
-    could_add = together.is_lower_bound or any(one.is_lower_bound for one in each)
-    return Coverage(together.lost, share, could_add and share < 1.0, unknown)
+def _share_one_by_one(reach: Reach, month: int, others: NDArray[np.bool_]) -> float:
+    """Return sum over workloads of min(demand, capacity * portability of the others) / sum of demand."""
+    is_spot = np.array([isinstance(supply, Spot) for supply in reach.supplies])
+    capacity = np.where(others & ~is_spot, np.nan_to_num(reach.capacity_gpus[:, month]), 0.0)
+    wanted = reach.need.gpus[:, month]
+    served = np.minimum(wanted, reach.portability[:, :, month] @ capacity)
+    return min(float(served.sum() / wanted.sum()), 1.0)
 
 
 def _domain(supply: Supply, by: Lost) -> str:
