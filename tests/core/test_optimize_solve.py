@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from planner.core.optimize.examples import two_months
 from planner.core.optimize.problem import Crew, DeferrableWork, Limits, Problem, Work
+from planner.core.optimize.program import Bounds
 from planner.core.optimize.schedules import next_best_schedule
-from planner.core.optimize.solve import WarmProblem, relaxation, solve, total_with_units
-from planner.core.optimize.solver import Effort
+from planner.core.optimize.solve import WarmProblem, build, relaxation, solve, total_with_units
+from planner.core.optimize.solver import Effort, Solver
 from planner.core.optimize.stochastic import scaled_demand
 from tests.core.optimizer_cases import dense_optimum, problem_of, random_case
 from tests.core.worked.optimizer import EXAMPLES, twelve_month_problem
@@ -298,3 +299,21 @@ def test_impossible_numbers_are_refused() -> None:
         Limits(most_spot_share=1.5)
     with pytest.raises(ValueError, match="kind is 'rented'"):
         replace(two_months().options[0], kind="rented")  # type: ignore[arg-type]
+
+
+def test_all_1820_affordable_schedules_of_the_published_case_are_dearer() -> None:
+    problem = twelve_months()
+    built = build(problem)
+    solver = Solver(built.program.relaxed())
+    orders = np.flatnonzero(built.columns.bought_option == 0)
+    totals = []
+    for bought in range(5):  # 1,200,000 buys four servers
+        for months in itertools.combinations_with_replacement(range(12), bought):
+            units = np.bincount(np.array(months, dtype=np.int64), minlength=12).astype(float)
+            solver.change_columns(orders, Bounds(units, units))
+            totals.append((solver.run().objective, tuple(months)))
+    assert len(totals) == 1820
+    (first, schedule), (second, _) = sorted(totals)[:2]
+    assert first == pytest.approx(1_441_222.2982, rel=1e-9)
+    assert schedule == (0, 0, 0, 4)
+    assert second == pytest.approx(1_441_466.7247, rel=1e-9)

@@ -30,7 +30,12 @@ class Alternative:
 
 
 def suppliers_used(solution: Solution) -> tuple[str, ...]:
-    """Return who supplies a plan: providers, and options that name none, in order of name."""
+    """Return who supplies a plan: providers, and options that name none, in order of name.
+
+    >>> from planner.core.optimize.examples import two_months
+    >>> suppliers_used(solve(two_months()))
+    ('B',)
+    """
     used = set()
     for s, option in enumerate(solution.problem.options):
         if max(solution.gpus[:, s].max(initial=0.0), solution.units[s].max(initial=0.0)) > LEAST_GPUS:
@@ -39,8 +44,13 @@ def suppliers_used(solution: Solution) -> tuple[str, ...]:
 
 
 def capex_of(solution: Solution) -> float:
-    """Return the undiscounted capital of a plan's purchases."""
-    return sum(
+    """Return the undiscounted capital of a plan's purchases.
+
+    >>> from planner.core.optimize.examples import two_months
+    >>> capex_of(solve(two_months()))
+    0.0
+    """
+    return 0.0 + sum(
         float(solution.units[s].sum()) * purchase.capex_usd_per_unit
         for s, purchase in purchases(solution.problem)
     )

@@ -35,30 +35,37 @@ class Columns:
 
     @property
     def first_held(self) -> int:
+        """Return where the GPUs held begin."""
         return len(self.bought_option)
 
     @property
     def first_used(self) -> int:
+        """Return where the GPUs used begin."""
         return self.first_held + len(self.held_option) * self.months
 
     @property
     def first_late(self) -> int:
+        """Return where the work put off begins."""
         return self.first_used + len(self.used_work)
 
     @property
     def first_undone(self) -> int:
+        """Return where the work left undone begins."""
         return self.first_late + len(self.late_work)
 
     @property
     def first_crew(self) -> int:
+        """Return where the money of staff begins."""
         return self.first_undone + self.undone
 
     @property
     def first_switch(self) -> int:
+        """Return where the switches of the crew begin."""
         return self.first_crew + (self.months if self.crews else 0)
 
     @property
     def first_lot(self) -> int:
+        """Return where the switches of purchases with a least size begin."""
         return self.first_switch + self.crews * self.months
 
     @property
@@ -68,6 +75,7 @@ class Columns:
 
     @property
     def used(self) -> slice:
+        """Return the columns of the GPUs used."""
         return slice(self.first_used, self.first_late)
 
     @takes(option=COUNT)

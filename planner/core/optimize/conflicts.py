@@ -90,14 +90,17 @@ class _Feasibility:
         self.solvers = [Solver(free.relaxed())] + ([Solver(free)] if program.whole.any() else [])
 
     def holds(self) -> bool:
+        """Return whether some plan keeps all rows that are in force."""
         return all(solver.run(self.effort).is_found for solver in self.solvers)
 
     def drop(self, rows: IntArray) -> None:
+        """Take rows out of force."""
         endless = np.full(len(rows), np.inf)
         for solver in self.solvers:
             solver.change_rows(rows, Bounds(-endless, endless))
 
     def put_back(self, rows: IntArray) -> None:
+        """Put rows back into force."""
         for solver in self.solvers:
             solver.change_rows(rows, Bounds(self.program.row_lower[rows], self.program.row_upper[rows]))
 

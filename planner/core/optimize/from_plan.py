@@ -276,5 +276,9 @@ def settle_fixed(framed: Framed) -> float:
     """Return the present value of the plan as it stands under evaluate(), for a comparison with the optimum.
 
     NaN where a price is unknown. Work that stays unmet is not priced.
+
+    >>> from planner.core.optimize.examples import plan_to_decide, servers_and_terms
+    >>> round(settle_fixed(from_plan(plan_to_decide(1), servers_and_terms())))
+    88574
     """
     return float(sum(line.present_value_usd.sum() for line in settle(framed.plan, framed.grid).lines()))

@@ -193,6 +193,10 @@ def coverage_floor(problem: Problem, share: float) -> FloatArray:
     """Return the GPUs that bought units must add, by (supplier lost, month), as one row of numbers.
 
     share * critical demand - what is there without the supplier * what critical work can use of it.
+
+    >>> from planner.core.optimize.examples import two_months
+    >>> coverage_floor(two_months(quota_gpus=1.0), 0.75).tolist()
+    [1.5, 1.5, 0.5, 0.5]
     """
     suppliers, supplier = _suppliers(problem)
     base = dependable_gpus(problem) * portability(problem)
@@ -203,7 +207,14 @@ def coverage_floor(problem: Problem, share: float) -> FloatArray:
 
 
 def portability(problem: Problem) -> FloatArray:
-    """Return the share of critical work, 0..1, that each option could serve by month: (options, months)."""
+    """Return the share of critical work, 0..1, that each option could serve by month: (options, months).
+
+    sum of critical work * min(1, useful per paid) / critical work. A faster GPU counts as one.
+
+    >>> from planner.core.optimize.examples import two_months
+    >>> portability(two_months()).tolist()
+    [[1.0, 1.0], [1.0, 1.0]]
+    """
     is_critical = np.array(
         [work.critical for work in problem.urgent] + [late.critical for late in problem.deferrable],
         dtype=np.bool_,
@@ -221,7 +232,12 @@ def portability(problem: Problem) -> FloatArray:
 
 
 def dependable_gpus(problem: Problem) -> FloatArray:
-    """Return the least GPUs of each month that are there without buying, 0 where unknown or spot."""
+    """Return the least GPUs of each month that are there without buying, 0 where unknown or spot.
+
+    >>> from planner.core.optimize.examples import two_months
+    >>> dependable_gpus(two_months(quota_gpus=8.0)).tolist()
+    [[8.0, 8.0], [0.0, 0.0]]
+    """
     there = np.array([option.gpus for option in problem.options]).reshape(-1, problem.blocks)
     there = np.where(np.isfinite(there), there, 0.0)
     starts = np.searchsorted(problem.month, np.arange(problem.months))

@@ -37,6 +37,7 @@ class Bought:
 
     @property
     def name(self) -> str:
+        """Return the name of the choice."""
         return self.choice.template.name
 
 

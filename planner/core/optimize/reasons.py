@@ -85,6 +85,7 @@ class _Judge:
         return Solver(program.with_rows(sparse.csr_array(matrix), Bounds(-endless, endless)))
 
     def why(self, s: int) -> Lost:
+        """Return why one option is not used."""
         option = self.problem.options[s]
         refusal = self._not_a_matter_of_price(s, option)
         if refusal:

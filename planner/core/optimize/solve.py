@@ -167,7 +167,12 @@ def total_with_units(problem: Problem, units: FloatArray) -> float:
 
 
 class WarmProblem:
-    """A problem kept in the solver without whole numbers: the next total starts from the last one's basis."""
+    """A problem kept in the solver without whole numbers: the next total starts from the last one's basis.
+
+    >>> from planner.core.optimize.examples import two_months
+    >>> round(WarmProblem(two_months()).total(), 2)
+    4380.0
+    """
 
     def __init__(self, problem: Problem) -> None:
         self.built = build(problem)

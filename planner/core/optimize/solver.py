@@ -243,5 +243,11 @@ def _model(program: Program) -> "highspy.HighsLp":
 
 
 def solve_program(program: Program, effort: Effort = DEFAULT) -> Answer:
-    """Return the least-cost solution of a program; see Effort for how long it is searched."""
+    """Return the least-cost solution of a program; see Effort for how long it is searched.
+
+    >>> from planner.core.optimize.examples import two_months
+    >>> from planner.core.optimize.solve import build
+    >>> solve_program(build(two_months()).program).status
+    'optimal'
+    """
     return Solver(program).run(effort)
