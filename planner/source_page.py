@@ -59,7 +59,7 @@ def context(name: str, now: datetime, page: int, posted: ScheduleForm | None = N
         "about": about(source),
         "kind": kind_words(source.KIND),
         "mode": MODES.get(source.MODE, ""),
-        "cadence": every(source.CADENCE),
+        "cadence": every(row.cadence),
         "needs": needs_of(source),
         "rights": getattr(source, "RIGHTS", ()),
         "params": [(each, param_label(each), param_hint(each)) for each in parameters(source, of_file=False)],

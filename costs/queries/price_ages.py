@@ -8,17 +8,14 @@ from django.db.models import Q
 
 from costs.models import Price
 
-from .runs import State, cadences, state_of
-
-# a list that names no rhythm was uploaded once: without one it would be recommended for ever
-MONTHLY = timedelta(days=31)
-STALE_AFTER = 2  # cadences, as everywhere
+from . import runs
+from .runs import MONTHLY, STALE_AFTER, State, cadences, state_of
 
 
 @cache
 def cadence_of(source: str) -> timedelta:
     """Return how often the list of a price is expected; monthly where the source does not say."""
-    return cadences("prices").get(source) or MONTHLY
+    return runs.cadence_of(source, "prices") or MONTHLY
 
 
 def age_of(price: Price, now: datetime) -> timedelta:

@@ -12,8 +12,8 @@ from django.db.models.functions import Cast
 
 from costs.models import Batch, Price
 
-from .price_ages import MONTHLY, STALE_AFTER, cadence_of
-from .runs import cadences
+from .price_ages import cadence_of
+from .runs import STALE_AFTER, is_archive
 
 SERIES = ("source", "scope", "sku_id", "region", "zone", "term", "payment")
 _PLAIN = (
@@ -136,7 +136,7 @@ class _Reading:
         self.number = cache(Decimal)
         self.offer = cache(Offer)
         self.patience = cache(_patience)
-        self.is_archive = cache(_is_archive)
+        self.is_archive = cache(is_archive)
 
 
 def _step(row: tuple[Any, ...], following: tuple[Any, ...] | None, read: _Reading) -> Step:
@@ -165,11 +165,6 @@ def _is_cut_off(row: tuple[Any, ...], following: tuple[Any, ...] | None) -> bool
 def _patience(source: str) -> timedelta:
     """Return for how long a price counts after its last sight."""
     return STALE_AFTER * cadence_of(source)
-
-
-def _is_archive(source: str) -> bool:
-    """Return whether a source has no rhythm: what such a history leaves out held to the end of its file."""
-    return cadences("prices").get(source, MONTHLY) is None
 
 
 def _moment(text: str) -> datetime:

@@ -15,6 +15,10 @@ from .stored_rows import Asked, Stored, stored_rows
 
 State = Literal["fresh", "late", "stale", "never"]
 STATES: tuple[State, ...] = ("fresh", "late", "stale", "never")
+# a price list that names no rhythm was uploaded once: without one it would be recommended for ever
+MONTHLY = timedelta(days=31)
+AGEING = frozenset({"prices", "spot_prices"})
+STALE_AFTER = 2  # cadences, on every page
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,7 @@ def freshness(now: datetime, *, with_runs: bool = True) -> list[Freshness]:
 def _freshness(
     name: str, batch: dict[str, Any] | None, stored: Stored | None, run: IngestRun | None, now: datetime
 ) -> Freshness:
-    source = SOURCES[name]
+    source, cadence = SOURCES[name], cadence_of(name)
     as_of = (stored.newest if stored else None) or (batch["as_of"] if batch else None)
     age = max(now - as_of, timedelta(0)) if as_of else None
     return Freshness(
@@ -69,20 +73,38 @@ def _freshness(
         title=source.TITLE,
         kind=source.KIND,
         can_run=can_fetch(name),
-        state=state_of(age, source.CADENCE),
-        cadence=source.CADENCE,
+        state=state_of(age, cadence),
+        cadence=cadence,
         data_as_of=as_of,
         last_good=batch["published_at"] if batch else None,
         age=age,
-        next_expected=as_of + source.CADENCE if as_of and source.CADENCE else None,
+        next_expected=as_of + cadence if as_of and cadence else None,
         rows=stored.rows if stored else batch["rows"] if batch and source.MODE == "snapshot" else 0,
         last_run=run,
     )
 
 
+def cadence_of(name: str, kind: str = "") -> timedelta | None:
+    """Return how often data of a source are expected: the one rule, for its page and for every price.
+
+    Prices of a source without a rhythm are expected monthly; tables that change when they change never are.
+    `kind` is that of the facts of a source which is not known (any more).
+    """
+    source = SOURCES.get(name)
+    stated: timedelta | None = None if source is None else source.CADENCE
+    if stated is not None:
+        return stated
+    return MONTHLY if (source.KIND if source is not None else kind) in AGEING else None
+
+
 def cadences(kind: str) -> dict[str, timedelta | None]:
     """Return how often each source of a kind of facts is expected, by its name."""
-    return {name: source.CADENCE for name, source in SOURCES.items() if kind == source.KIND}
+    return {name: cadence_of(name) for name, source in SOURCES.items() if kind == source.KIND}
+
+
+def is_archive(name: str) -> bool:
+    """Return whether a source has no rhythm of its own: its files tell of the past as a whole."""
+    return name in SOURCES and SOURCES[name].CADENCE is None
 
 
 def state_of(age: timedelta | None, cadence: timedelta | None) -> State:
@@ -91,7 +113,7 @@ def state_of(age: timedelta | None, cadence: timedelta | None) -> State:
         return "never"
     if cadence is None or age <= cadence:
         return "fresh"
-    return "late" if age <= 2 * cadence else "stale"
+    return "late" if age <= STALE_AFTER * cadence else "stale"
 
 
 def recent_runs(limit: int = 20) -> QuerySet[IngestRun]:

@@ -9,8 +9,7 @@ from django.db.models.functions import RowNumber
 
 from costs.models import MachineType, SpotPrice
 
-from .price_ages import MONTHLY, STALE_AFTER
-from .runs import cadences
+from .runs import cadence_of, state_of
 
 # systems without a licence on top
 PRODUCTS = ("Linux/UNIX", "Linux/UNIX (Amazon VPC)", "Linux")
@@ -39,8 +38,7 @@ class SpotNow(NamedTuple):
 
     def is_stale(self, now: datetime) -> bool:
         """Return whether it was last seen longer ago than two cadences of its source."""
-        cadence = cadences("spot_prices").get(self.source) or MONTHLY
-        return now - self.seen_at > STALE_AFTER * cadence
+        return state_of(now - self.seen_at, cadence_of(self.source, "spot_prices")) == "stale"
 
 
 def spot_now(accelerator: str) -> list[SpotNow]:

@@ -49,14 +49,14 @@ def old_prices(rows: Iterable[ListRow], now: datetime) -> list[OldPrices]:
 
 def _outrun(name: str, published: datetime) -> str:
     source = SOURCES[name]
-    return f"{source.TITLE} comes {every(source.CADENCE)}, last on {on_day(published)}"
+    return f"{source.TITLE} comes {every(runs.cadence_of(name))}, last on {on_day(published)}"
 
 
 def _stale_sources(row: ListRow, now: datetime) -> list[str]:
     """Return the sources of a row of which prices of its date are stale by now."""
     age = now - row.summary.prices.moment
     known = [name for name in row.summary.sources if name in SOURCES]
-    return [name for name in known if runs.state_of(age, SOURCES[name].CADENCE) == "stale"]
+    return [name for name in known if runs.state_of(age, runs.cadence_of(name)) == "stale"]
 
 
 def use_todays_prices(scenario: Scenario, date: DataDate, *, author: Person | None, now: datetime) -> str:

@@ -7,10 +7,9 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 from costs.queries.on_demand import Stated
-from costs.queries.runs import State, state_of
+from costs.queries.runs import State, cadence_of, state_of
 from costs.queries.spot import ZoneSeries
 from costs.queries.spot_statistics import Step, share_at_or_below
-from costs.sources import SOURCES
 from planner.core.spot import TOO_OFTEN, SpotWork, spot_work
 from planner.forms.spot import Job
 from planner.spot.evidence import NO_DATA, Evidence
@@ -214,15 +213,13 @@ class ZoneLine:
 
 def is_stale(source: str, as_of: datetime, moment: datetime) -> bool:
     """Return whether what a source stated on a date is older than twice its cadence at a moment."""
-    known = SOURCES.get(source)
-    return state_of(max(moment - as_of, timedelta(0)), known.CADENCE if known else None) == "stale"
+    return state_of(max(moment - as_of, timedelta(0)), cadence_of(source, "prices")) == "stale"
 
 
 def age_of(series: ZoneSeries, until: datetime) -> tuple[timedelta, State]:
     """Return how old the newest price is, and the word for it against its source's cadence."""
-    source = SOURCES.get(series.source)
     age = max(until - series.last_seen_at, timedelta(0))
-    return age, state_of(age, source.CADENCE if source else None)
+    return age, state_of(age, cadence_of(series.source, "spot_prices"))
 
 
 def counts_at(series: ZoneSeries, until: datetime) -> datetime:

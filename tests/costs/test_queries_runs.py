@@ -8,6 +8,7 @@ import pytest
 
 from costs.models import Alias, Batch, Quota, RejectedRow, SpotPrice
 from costs.queries import runs
+from costs.queries.price_ages import age_state
 from costs.sources import SOURCES
 from costs.sources.fetchable import can_fetch
 from tests.fact_builders import make_batch, make_hours, make_job, make_price, make_run
@@ -82,6 +83,29 @@ def test_a_source_is_as_old_as_its_oldest_part_and_rows_add_up_over_parts():
 def test_a_table_kept_by_hand_is_never_late():
     make_batch(source="accelerators", as_of=NOW - timedelta(days=900))
     assert (of("accelerators").state, of("accelerators").next_expected) == ("fresh", None)
+
+
+@pytest.mark.parametrize(("days", "state"), [(31, "fresh"), (31.01, "late"), (62, "late"), (62.01, "stale")])
+def test_prices_of_a_source_without_a_rhythm_are_expected_monthly(days, state):
+    assert SOURCES["market_history"].CADENCE is None
+    make_batch(source="market_history", as_of=NOW - timedelta(days=days))
+    row = of("market_history")
+    assert (row.state, row.cadence) == (state, runs.MONTHLY)
+    assert row.next_expected == NOW - timedelta(days=days) + timedelta(days=31)
+
+
+@pytest.mark.parametrize("name", sorted(name for name, source in SOURCES.items() if source.KIND == "prices"))
+@pytest.mark.parametrize("cadences", [0.9, 1.5, 2.5])
+def test_the_page_of_sources_and_each_price_say_the_same_of_an_age(name, cadences):
+    batch = make_batch(source=name, as_of=NOW - cadences * runs.cadence_of(name))
+    price = make_price(batch=batch, source=name)
+    assert of(name).state == age_state(price, NOW)
+
+
+def test_of_a_source_that_is_not_known_the_kind_of_the_facts_decides():
+    assert runs.cadence_of("of another version", "prices") == runs.MONTHLY
+    assert runs.cadence_of("of another version", "zones") is None
+    assert runs.cadence_of("of another version") is None
 
 
 def test_use_is_as_old_as_its_last_hour_and_sample_hours_do_not_count():
