@@ -220,6 +220,33 @@ def test_months_not_worth_their_running_cost_are_not_worked() -> None:
     assert service_value_usd(np.ones(1), np.array([np.nan]), 0.0) is None
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"lead_months": 100},
+        {"lead_months": 84, "price_decline_per_month": 0.1},
+        {"usd_load_per_gpu_hour": 3.0},
+        {"price_decline_per_month": 0.99, "lead_months": 15},
+    ],
+)
+def test_a_fleet_that_saves_no_rent_has_no_break_even_utilization(changes: dict[str, float]) -> None:
+    """Rounding of large sums is not taken for a saving: with it the share came out as about 1e16."""
+    case = replace(PRICE_06, usd_capex=273_456.789, **changes)  # type: ignore[arg-type]
+    rates = Axis("rate_per_year", (-0.5, 0.0, 0.1))
+    surface = break_even_surface(case, rates, Axis("utilization", (0.1, 1.0)))
+    if changes.get("price_decline_per_month") == 0.99:
+        # 8 * 730 * 3.00 * 0.01^15 in month 16: something, but nothing that tells from 0
+        assert (surface.utilization > 1e9).all()
+    else:
+        assert np.isinf(surface.utilization).all()
+        assert np.isinf(surface.utilization_with_residual).all()
+
+
+def test_without_a_month_there_is_no_horizon() -> None:
+    with pytest.raises(ValueError, match=r"hours_by_month is .*at least one month"):
+        replace(PRICE_06, hours_by_month=())
+
+
 def test_refusals() -> None:
     with pytest.raises(ValueError, match="name is 'colour'; right would be usd_capex"):
         Axis("colour", (1.0,))

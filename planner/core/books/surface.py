@@ -5,7 +5,12 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from planner.core.break_even import DECLINE, break_even_month_of_each, cumulative_own_and_rent
+from planner.core.break_even import (
+    DECLINE,
+    SAME_SHARE,
+    break_even_month_of_each,
+    cumulative_own_and_rent,
+)
 from planner.core.calendar import FloatArray
 from planner.core.money import residual_share_by_age
 from planner.core.ranges import (
@@ -61,6 +66,8 @@ class OwnOrRent:
             rate_per_year=RATE,
             usd_load_per_gpu_hour=COST,
         )
+        if not self.hours_by_month:
+            refuse("hours_by_month", self.hours_by_month, "the hours of at least one month")
 
 
 AXES: Mapping[str, Range] = {
@@ -181,6 +188,7 @@ def _utilization(inputs: dict[str, FloatArray], hours: FloatArray, resale: Float
     own, rent = (amounts[..., -1] for amounts in cumulative_own_and_rent(**full, hours=hours))
     # what full use saves in rent, less the energy of its load; rent of the lead time is in both and cancels
     saved = rent - (own - fixed - resale[..., -1])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        share = fixed / saved
-    return np.where(np.isnan(fixed) | np.isnan(saved), np.nan, np.where(saved > 0.0, share, np.inf))
+    # a fleet that never comes into service saves nothing: what is left of the difference is rounding
+    saves = saved > SAME_SHARE * (np.abs(own) + np.abs(rent))
+    share = np.divide(fixed, saved, out=np.full(np.shape(saved), np.inf), where=saves)
+    return np.where(np.isnan(fixed) | np.isnan(saved), np.nan, share)
