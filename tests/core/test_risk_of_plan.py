@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.core.evaluate import evaluate
+from planner.core.explain.recompute import agrees
 from planner.core.plan import Block, OnDemand, Outage, Plan, PlanRate, Region, SavingsPlan, Validation
+from planner.core.risk.explained import concentration_explained, coverage_explained, shortfall_explained
 from planner.core.risk.of_plan import KEYS, concentration_of_plan, critical_work_of, need_of
 from planner.core.risk.plan_coverage import coverage_of_plan
 from planner.core.risk.plan_ladder import ladders_of_plan
@@ -303,6 +305,25 @@ def test_a_source_gives_no_more_than_the_work_that_may_use_it() -> None:
     assert shortfall_of_plan(outcome, {"East": 1.0}, 0.3).gpu_hours == pytest.approx(10 * JAN)
 
 
+def test_figures_say_what_they_follow_from() -> None:
+    outcome = evaluate(three_suppliers())
+    hhi = concentration_explained(concentration_of_plan(outcome, VENDORS), "provider")
+    assert hhi.formula == "(40.0%)² + (40.0%)² + (20.0%)² = 3,600"
+    worst = coverage_explained(outcome, coverage_of_plan(outcome))
+    assert worst is not None
+    assert worst.title == "Worst coverage: Own lost in Jan 2027"
+    assert worst.formula.startswith("(8.0 GPUs of critical work + 6.0 GPUs of critical work) / (20.0 GPUs)")
+    assert worst.formula.endswith("= 70.0%")
+    unknown = concentration_explained(concentration_of_plan(outcome, {}), "vendor")
+    assert (unknown.value, unknown.formula) == (None, "no share is known = unknown")
+    assert (
+        coverage_explained(
+            evaluate(make_plan(supplies=())), coverage_of_plan(evaluate(make_plan(supplies=())))
+        )
+        is None
+    )
+
+
 @st.composite
 def placed_plans(draw: st.DrawFn) -> Plan:
     plan = draw(strategies.plans())
@@ -339,6 +360,10 @@ def test_laws_of_concentration_coverage_ladders_and_shortfall(plan: Plan) -> Non
     lacking = shortfall_of_plan(outcome, up, common_cause_weight=0.3)
     need = need_of(outcome)
     assert 0.0 <= lacking.most_gpu_hours <= float((need.gpus * need.hours).sum()) * (1 + 1e-9)
+    explained = [concentration_explained(found, key) for key in KEYS]
+    explained += [shortfall_explained(lacking)]
+    worst = coverage_explained(outcome, coverage_of_plan(outcome))
+    assert all(agrees(each) for each in (*explained, *([] if worst is None else [worst])))
     if any(isinstance(s, OnDemand) and s.quota_gpus is None for s in plan.supplies):
         assert lacking.gpu_hours is None or lacking.gpu_hours == pytest.approx(lacking.most_gpu_hours)
 

@@ -120,6 +120,11 @@ def _share_one_by_one(reach: Reach, month: int, others: NDArray[np.bool_]) -> fl
     return min(float(served.sum() / wanted.sum()), 1.0)
 
 
+def is_lost_with(supply: Supply, lost: str, by: Lost) -> bool:
+    """Return whether a supply is gone when a provider, a region or a supply of that name is lost."""
+    return lost in (_domain(supply, by) or supply.name, supply.name)
+
+
 def _domain(supply: Supply, by: Lost) -> str:
     if by == "supply" or isinstance(supply, SavingsPlan):
         return ""
