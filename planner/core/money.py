@@ -62,6 +62,24 @@ def nominal_monthly_rate(nominal_rate_per_year: float) -> float:
     return nominal_rate_per_year / MONTHS_PER_YEAR
 
 
+@takes(rate=RATE, ahead=ANY)
+def discount(rate: float, ahead: FloatArray, name: str = "rate_per_period") -> FloatArray:
+    """Return (1 + i)^-t for times `ahead` in periods of the rate, in their shape.
+
+    Raises ValueError, under the `name` that the caller has for the rate, where a factor is too large for a
+    number, as at rates near -1 over many periods.
+
+    >>> discount(0.25, np.array([0.0, 1.0, 2.0])).tolist()
+    [1.0, 0.8, 0.64]
+    """
+    with np.errstate(over="ignore"):
+        factors: FloatArray = (1.0 + rate) ** -np.asarray(ahead, dtype=np.float64)
+    if rate < 0.0 and np.isinf(factors).any():
+        longest = f"{float(np.max(ahead)):,.0f} periods"
+        refuse(name, rate, f"a rate at which what is {longest} ahead can be told in numbers")
+    return factors
+
+
 @dataclass(frozen=True)
 class Factors:
     """Discount factors of each month, for flows at its begin and at its end."""
@@ -79,7 +97,7 @@ def discount_factors(rate_per_year: float, months: int) -> Factors:
     >>> discount_factors(0.10, 12).end[-1].round(9)
     np.float64(0.909090909)
     """
-    edges = (1.0 + rate_per_year) ** (-np.arange(months + 1) / MONTHS_PER_YEAR)
+    edges = discount(rate_per_year, np.arange(months + 1) / MONTHS_PER_YEAR, "rate_per_year")
     return Factors(begin=edges[:-1], end=edges[1:])
 
 
@@ -94,7 +112,8 @@ def annuity_factor(rate_per_period: float, periods: int) -> float:
     """
     if rate_per_period == 0.0:
         return 1.0 / periods
-    return float(-rate_per_period / np.expm1(-periods * np.log1p(rate_per_period)))
+    with np.errstate(over="ignore"):  # at negative rates over many periods: the factor is 0
+        return float(-rate_per_period / np.expm1(-periods * np.log1p(rate_per_period)))
 
 
 @takes(principal=FLOW, rate_per_period=RATE, periods=PERIODS)
@@ -115,16 +134,21 @@ def level_payment(principal: float, rate_per_period: float, periods: int, timing
 def loan_balance(principal: float, rate_per_period: float, periods: int, paid: FloatArray) -> FloatArray:
     """Return what is still owed after `paid` of `periods` level payments, in the shape of `paid`.
 
-    P * (1 - ((1+i)^k - 1) / ((1+i)^n - 1)), and P * (1 - k/n) at i = 0.
+    P * (1 - (1+i)^-(n-k)) / (1 - (1+i)^-n), and P * (1 - k/n) at i = 0; nothing once all are paid.
 
     >>> loan_balance(1000.0, 0.1, 2, np.array([0.0, 1.0, 2.0])).round(2).tolist()
     [1000.0, 523.81, 0.0]
     """
+    left = np.maximum(periods - paid, 0.0)
     if rate_per_period == 0.0:
-        return principal * (1.0 - paid / periods)
+        return principal * (left / periods)
     # log1p and expm1 keep their digits at rates so small that 1 + i is 1
     log = np.log1p(rate_per_period)
-    return np.asarray(principal * (1.0 - np.expm1(paid * log) / np.expm1(periods * log)))
+    if rate_per_period > 0.0:
+        return np.asarray(principal * (np.expm1(-left * log) / np.expm1(-periods * log)))
+    # the same in powers that shrink: (1+i)^-n grows beyond numbers at negative rates
+    share = np.expm1(left * log) / np.expm1(periods * log) * np.exp((periods - left) * log)
+    return np.asarray(principal * share)
 
 
 @takes(capex=FLOW, residual=FLOW, rate_per_year=RATE, years=PERIODS)
@@ -186,13 +210,16 @@ def npv_dated(flows: Sequence[tuple[date, float]], rate_per_year: float) -> floa
         refuse("flows", flows, "at least one (day, amount)")
     require(FLOW, flows=[usd for _, usd in flows])
     first = flows[0][0]
-    return float(
-        sum(usd * (1.0 + rate_per_year) ** (-(day - first).days / DAYS_PER_YEAR) for day, usd in flows)
-    )
+    years = np.array([(day - first).days / DAYS_PER_YEAR for day, _ in flows])
+    factors = discount(rate_per_year, years, "rate_per_year")
+    return float(sum(usd * factor for (_, usd), factor in zip(flows, factors.tolist(), strict=True)))
 
 
-def _discounted(flows: Sequence[float], rate: float, time_of: Callable[[int], float]) -> float:
-    return float(sum(flow * (1.0 + rate) ** -time_of(k) for k, flow in enumerate(flows)))
+def _discounted(
+    flows: Sequence[float], rate: float, time_of: Callable[[int], float], name: str = "rate_per_period"
+) -> float:
+    factors = discount(rate, np.array([time_of(k) for k in range(len(flows))]), name)
+    return float(sum(flow * factor for flow, factor in zip(flows, factors.tolist(), strict=True)))
 
 
 @dataclass(frozen=True)
@@ -235,7 +262,7 @@ def present_value(
         usd = npv_dated(list(zip(days or (), known, strict=True)), rate_per_year)
     else:
         shift = _PERIODS_TO_FIRST_FLOW[timing]
-        usd = _discounted(known, rate_per_year, lambda k: (k + shift) / periods_per_year)
+        usd = _discounted(known, rate_per_year, lambda k: (k + shift) / periods_per_year, "rate_per_year")
     return PresentValue(usd, timing, NPV_LABELS[timing])
 
 

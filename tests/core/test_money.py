@@ -156,3 +156,29 @@ def test_refusals() -> None:
         money.loan_balance(1.0, 0.1, 5, np.array([NAN]))
     with pytest.raises(ValueError, match="months is 0"):
         money.discount_factors(0.1, 0)
+
+
+@pytest.mark.parametrize("rate", [3.0, 1.0, 0.05, 1e-12, 0.0, -0.3])
+def test_a_loan_of_any_rate_is_owed_down_to_nothing_and_no_further(rate: float) -> None:
+    owed = money.loan_balance(1000.0, rate, 1_200, np.array([0.0, 1.0, 1_199.0, 1_200.0, 5_000.0]))
+    payment = money.level_payment(1000.0, rate, 1_200)
+    assert owed[0] == pytest.approx(1000.0)
+    # forwards for one period, backwards for the last: balance * (1 + i) - payment
+    assert owed[1] == pytest.approx(1000.0 * (1.0 + rate) - payment, rel=1e-6)
+    assert owed[2] * (1.0 + rate) == pytest.approx(payment, rel=1e-6)
+    assert owed[3:].tolist() == pytest.approx([0.0, 0.0], abs=1e-9)
+
+
+def test_discounting_at_a_rate_near_minus_one_is_a_number_or_is_refused() -> None:
+    # 0.5 / (1 - 2^1200): nothing is due before the end, where all of it is
+    assert money.annuity_factor(-0.5, 1_200) == pytest.approx(0.0, abs=1e-300)
+    assert money.npv_from_now([1.0] * 100, -0.5) == pytest.approx(2.0**100 - 1.0)
+    for refused in (
+        lambda: money.npv_from_now([1.0] * 1_200, -0.5),
+        lambda: money.npv_end_of_period([1.0] * 1_200, -0.5),
+        lambda: money.present_value([1.0] * 1_200, -0.5, "mid_period"),
+        lambda: money.npv_dated([(date(2027, 1, 1), 1.0), (date(9000, 1, 1), 1.0)], -0.5),
+        lambda: money.discount_factors(-0.9999999, 12_000),
+    ):
+        with pytest.raises(ValueError, match=r"rate_per_(period|year) is -0.*; right would be a rate at"):
+            refused()
