@@ -118,3 +118,9 @@ def test_refusals() -> None:
         lease_schedule(Lease((1.0,), 0.05), "gaap")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="term_months is 0"):
         question_for_accountant(0, has_identified_asset=True, can_supplier_substitute=False, directs_use=True)
+    for refused in (
+        lambda: lease_liability((1.0,) * 1_200, -0.5),
+        lambda: lease_schedule(Lease((1.0,) * 1_200, -0.5)),
+    ):
+        with pytest.raises(ValueError, match=r"rate_per_period is -0\.5; right would be a rate at which"):
+            refused()

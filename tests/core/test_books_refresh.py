@@ -133,3 +133,11 @@ def test_refusals() -> None:
         maintenance_by_year(1.0, 8.0, 36, 5)
     with pytest.raises(ValueError, match=r"work_per_year is 0\.0"):
         year_to_retire(np.array([1.0]), 0.0, 1.0, 0.1)
+    for refused in (
+        lambda: lowest_annual_cost(1.0, np.ones(1_200), np.ones(1_200), -0.5),
+        lambda: lowest_cost_of_work(1.0, np.ones(1_200), np.ones(1_200), -0.5, 0.1),
+    ):
+        with pytest.raises(ValueError, match=r"rate_per_year is -0\.5; right would be a rate at which"):
+            refused()
+    with pytest.raises(ValueError, match="years is 1000000000000; right would be a whole number from 1"):
+        maintenance_by_year(1.0, 0.1, 36, 10**12)

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from planner.core.calendar import FloatArray
-from planner.core.money import TIMINGS, Timing
+from planner.core.money import TIMINGS, Timing, discount
 from planner.core.ranges import (
     ANY,
     AT_LEAST_0,
@@ -88,7 +88,7 @@ def lease_liability(payments_usd: tuple[float, ...], rate_per_period: float) -> 
     355391
     """
     ahead = np.arange(1, len(payments_usd) + 1)
-    return float((np.asarray(payments_usd) * (1.0 + rate_per_period) ** -ahead).sum())
+    return float((np.asarray(payments_usd) * discount(rate_per_period, ahead)).sum())
 
 
 def lease_schedule(lease: Lease, standard: Standard = "ifrs_16") -> LeaseSchedule:
@@ -125,6 +125,7 @@ def _liabilities(lease: Lease) -> tuple[FloatArray, FloatArray]:
 
     Worked backwards from nothing owed at the end: forwards, rounding would grow as interest does.
     """
+    discount(lease.rate_per_period, np.array([lease.periods]))  # refuses a rate beyond numbers
     opening, closing = np.zeros(lease.periods), np.zeros(lease.periods)
     owed, is_begin = 0.0, lease.timing == "begin"
     for period in reversed(range(lease.periods)):

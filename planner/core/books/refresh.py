@@ -10,14 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from planner.core.calendar import FloatArray
-from planner.core.money import annuity_factor
+from planner.core.money import annuity_factor, discount
 from planner.core.ranges import (
     ABOVE_0,
     AT_LEAST_0,
     COUNT,
-    COUNT_FROM_1,
     RATE,
     SHARE,
+    Range,
     optional,
     refuse,
     takes,
@@ -26,9 +26,10 @@ from planner.core.ranges import (
 from planner.core.units import MONTHS_PER_YEAR
 
 MAYBE_AMOUNT = with_unknown(AT_LEAST_0)
+YEARS = Range(1, 1_000, whole=True)
 
 
-@takes(usd_server=AT_LEAST_0, share_per_year=SHARE, warranty_months=COUNT, years=COUNT_FROM_1)
+@takes(usd_server=AT_LEAST_0, share_per_year=SHARE, warranty_months=COUNT, years=YEARS)
 def maintenance_by_year(
     usd_server: float, share_per_year: float, warranty_months: int, years: int
 ) -> FloatArray:
@@ -104,7 +105,7 @@ def lowest_cost_of_work(
     """
     present = _present_value_by_life(usd_capex, residual_usd, running_usd, rate_per_year)
     year = np.arange(1, len(present) + 1)
-    work = (1.0 + improvement_per_year) ** (1.0 - year) * (1.0 + rate_per_year) ** -year
+    work = (1.0 + improvement_per_year) ** (1.0 - year) * discount(rate_per_year, year, "rate_per_year")
     return _lowest(present / np.cumsum(work))
 
 
@@ -115,8 +116,8 @@ def _present_value_by_life(
         refuse(
             "running_usd", f"{len(running_usd)} years", f"as many as residual_usd has, {len(residual_usd)}"
         )
-    discount = (1.0 + rate_per_year) ** -np.arange(1, len(residual_usd) + 1)
-    present: FloatArray = usd_capex - residual_usd * discount + np.cumsum(running_usd * discount)
+    factors = discount(rate_per_year, np.arange(1, len(residual_usd) + 1), "rate_per_year")
+    present: FloatArray = usd_capex - residual_usd * factors + np.cumsum(running_usd * factors)
     return present
 
 
