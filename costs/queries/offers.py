@@ -5,15 +5,29 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from django.db.models import BooleanField, Case, Count, F, Max, Min, QuerySet, Value, When, Window
+from django.db.models import (
+    BooleanField,
+    Case,
+    Count,
+    Exists,
+    F,
+    Max,
+    Min,
+    OuterRef,
+    QuerySet,
+    Value,
+    When,
+    Window,
+)
 from django.db.models.functions import RowNumber
 
-from costs.models import Price
+from costs.models import IngestRun, Price
 
 from .price_ages import is_stale
 from .prices import in_dollars
 
 CHEAPEST_PER_TERM = 60
+SAME_OFFER = ("sku__provider", "sku__name", "region", "zone", "term", "payment")
 
 
 @dataclass(frozen=True)
@@ -60,16 +74,30 @@ def cheapest(
 ) -> list[Offer]:
     """Return the cheapest offers per GPU of each term, cheapest first; the stale ones are counted apart.
 
+    Of two lists that state the same offer, one without a date gives way to one with a date that is not stale.
+
     `every` are the offers of the same moment without a filter: what was found is read from it by key, since
     the window that finds it passes over every row and must carry the key alone.
     """
     stale = Case(When(is_stale(now), then=Value(True)), default=Value(False), output_field=BooleanField())
     place = Window(RowNumber(), partition_by=[F("term"), F("stale")], order_by=[F("per_gpu_hour"), F("pk")])
-    first = in_dollars(rows).annotate(stale=stale, place=place).filter(place__lte=per_term).values("pk")
+    priced = in_dollars(rows).exclude(Exists(_undated()), Exists(_dated_rivals(every, now)))
+    first = priced.annotate(stale=stale, place=place).filter(place__lte=per_term).values("pk")
     names = ("pk", "sku__provider", "sku__name", "sku_id", "region", "zone", "term", "payment", "source")
     found = every.annotate(stale=stale).filter(pk__in=first).order_by()
     offers = found.values_list(*names, "scope", "as_of", "per_gpu_hour", "stale")
     return sorted(map(Offer._make, offers), key=_place)
+
+
+def _undated() -> QuerySet[IngestRun]:
+    """Return the run by which a price is dated, where it is: its list states no date, nor does its row."""
+    return IngestRun.objects.filter(source=OuterRef("source"), started_at=OuterRef("as_of"))
+
+
+def _dated_rivals(every: QuerySet[Price], now: datetime) -> QuerySet[Price]:
+    """Return the prices of lists with a date, not stale, that state the same offer as a row."""
+    same = in_dollars(every.order_by()).filter(**{name: OuterRef(name) for name in SAME_OFFER})
+    return same.exclude(is_stale(now)).exclude(Exists(_undated()))
 
 
 def _place(offer: Offer) -> tuple[float, str, str, int]:

@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from costs.queries import offers, prices
-from tests.fact_builders import make_batch, make_price, make_sku
+from tests.fact_builders import make_batch, make_price, make_run, make_sku
 
 pytestmark = pytest.mark.django_db
 NOW = datetime(2026, 11, 30, tzinfo=UTC)
@@ -84,3 +84,70 @@ def test_filters_narrow_the_cheapest():
     found = offers.cheapest(prices.narrowed(every, cloud=["aws"]), every, NOW)
     assert [offer.provider for offer in found] == ["aws"]
     assert offers.cheapest(prices.narrowed(every, cloud=["gcp"]), every, NOW) == []
+
+
+class TestOfListsWithoutADate:
+    """A list that states no date is dated by the moment its run began: it is always the newest."""
+
+    def undated(self, usd: int = 8, **changes):
+        batch = make_batch(source="skypilot", run=make_run(source="skypilot", started_at=NOW), as_of=NOW)
+        return make_price(batch=batch, source="skypilot", price_per_hour=Decimal(usd), **changes)
+
+    def dated(self, usd: int = 8, days: int = 3, **changes):
+        as_of = NOW - timedelta(days=days)
+        batch = make_batch(source="aws_prices", as_of=as_of)
+        return make_price(batch=batch, source="aws_prices", price_per_hour=Decimal(usd), **changes)
+
+    def test_at_the_same_price_the_dated_one_is_named(self):
+        first = self.undated()
+        dated = self.dated(sku=first.sku)
+        assert [offer.pk for offer in cheapest()] == [dated.pk]
+
+    @pytest.mark.parametrize("usd", [6, 10])
+    def test_a_dated_price_of_the_same_offer_wins_whichever_is_lower(self, usd: int):
+        first = self.undated(8)
+        dated = self.dated(usd, sku=first.sku)
+        assert [offer.pk for offer in cheapest()] == [dated.pk]
+
+    def test_the_same_machine_is_the_same_offer_however_its_gpu_is_spelt(self):
+        self.undated()
+        dated = self.dated(sku=make_sku(accelerator_name="NVIDIA H100"))
+        assert [offer.pk for offer in cheapest()] == [dated.pk]
+
+    @pytest.mark.parametrize(
+        "other",
+        [
+            {"region": "elsewhere"}, {"zone": "us-east-1a"}, {"term": "spot"}, {"payment": "all_upfront"},
+            {"name": "p5.other"},
+        ],
+    )  # fmt: skip
+    def test_another_offer_leaves_it_where_it_is(self, other):
+        first = self.undated()
+        rival = self.dated(**({"sku": first.sku} if "name" not in other else {}) | other)
+        assert {offer.pk for offer in cheapest()} == {first.pk, rival.pk}
+
+    @pytest.mark.parametrize(
+        "rival",
+        [{"days": 400}, {"currency": "CNY"}, {"effective_to": NOW}, {"state": "not_sold", "usd": None}],
+    )
+    def test_what_is_stale_or_has_no_price_now_pushes_nothing_out(self, rival):
+        first = self.undated()
+        if "usd" in rival:
+            batch = make_batch(source="aws_prices", as_of=NOW)
+            make_price(batch=batch, source="aws_prices", sku=first.sku, state="not_sold", price_per_hour=None)
+        else:
+            self.dated(sku=first.sku, **rival)
+        assert offers.recommended(cheapest())["on_demand"].pk == first.pk
+
+    def test_two_without_a_date_stand_side_by_side_and_a_row_with_its_own_date_is_dated(self):
+        first = self.undated()
+        second = self.undated(sku=first.sku)
+        assert {offer.pk for offer in cheapest()} == {first.pk, second.pk}
+        own = self.undated(sku=first.sku, as_of=NOW - timedelta(days=1))
+        assert [offer.pk for offer in cheapest()] == [own.pk]
+
+    def test_what_a_filter_leaves_out_still_stands_for_the_offer(self):
+        first = self.undated()
+        self.dated(sku=first.sku)
+        every = prices.offers(NOW)
+        assert offers.cheapest(every.filter(source="skypilot"), every, NOW) == []
