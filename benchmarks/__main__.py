@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-NAMES = ("evaluate", "uncertainty", "ingest", "pages", "prices_page", "aws_offers")
+NAMES = ("evaluate", "uncertainty", "optimizer", "ingest", "pages", "prices_page", "aws_offers")
 
 
 def main() -> int:
