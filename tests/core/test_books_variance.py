@@ -142,3 +142,8 @@ def test_refusals() -> None:
         volume_and_rate(1.0, 1.0, 1.0, float("nan"))
     with pytest.raises(ValueError, match="forecast is 2 periods; right would be as many as actual has, 1"):
         forecast_accuracy(np.array([1.0]), np.array([1.0, 2.0]))
+    with pytest.raises(ValueError, match=r"p90 is 5\.0 against p10 6\.0; right would be at least p10"):
+        forecast_accuracy(np.array([1.0, 2.0]), np.zeros(2), np.array([0.0, 6.0]), np.array([1.0, 5.0]))
+    twice = [SourceChange("spot", 1.0, 1.0, 1.0, 1.0), SourceChange("spot", 1.0, 2.0, 1.0, 2.0)]
+    with pytest.raises(ValueError, match="names of sources is spot, spot; right would be a name of its own"):
+        volume_mix_price(twice)

@@ -93,14 +93,17 @@ def volume_mix_price(sources: Sequence[SourceChange]) -> ThreeWay:
     q0 p0. Mix plus price is the rate of `volume_and_rate`. A source's mix is Q1 (s1 - s0) (p0 - P0): more of
     a source that is cheaper than the mean saves. Prices of sources without hours in plan and actual are not
     needed. A planned price is needed of each that is used, a new one too; what is missing is named. Raises
-    ValueError where nothing was planned, since then there is no planned mean. Source: price-volume-mix of
-    standard costing.
+    ValueError where nothing was planned, since then there is no planned mean, and for two sources of one
+    name. Source: price-volume-mix of standard costing.
 
     >>> change = volume_mix_price([SourceChange("reserved", 80.0, 1.0, 60.0, 1.0),
     ...                            SourceChange("on demand", 20.0, 3.0, 60.0, 3.5)])
     >>> round(change.volume_usd, 9), round(change.mix_usd, 9), round(change.price_usd, 9)
     (28.0, 72.0, 30.0)
     """
+    names = [each.name for each in sources]
+    if len(set(names)) < len(names):  # by source they would take each other's place and no longer add up
+        refuse("names of sources", ", ".join(names), "a name of its own for each source")
     used = [each for each in sources if each.planned_gpu_hours or each.actual_gpu_hours]
     if not sum(each.planned_gpu_hours for each in used):
         refuse(
@@ -173,8 +176,8 @@ def forecast_accuracy(
     """Return sum|A - F| / sum A, sum(F - A) / sum A and the share of P10 <= A <= P90.
 
     Arrays of one number a period; NaN (not measured, no forecast) leaves the period out and counts it. None
-    where nothing is left, or all that was is 0. Raises ValueError where lengths differ. Source: Hyndman and
-    Koehler, International Journal of Forecasting 22 (2006) 679 for the errors.
+    where nothing is left, or all that was is 0. Raises ValueError where lengths differ or P90 is below P10.
+    Source: Hyndman and Koehler, International Journal of Forecasting 22 (2006) 679 for the errors.
 
     >>> forecast_accuracy(np.array([100.0, 100.0]), np.array([110.0, 80.0])).wape
     0.15
@@ -182,6 +185,7 @@ def forecast_accuracy(
     for name, other in (("forecast", forecast), ("p10", p10), ("p90", p90)):
         if other is not None and other.shape != actual.shape:
             refuse(name, f"{other.size} periods", f"as many as actual has, {actual.size}")
+    _check_band(p10, p90)
     known = ~(np.isnan(actual) | np.isnan(forecast))
     was, thought = actual[known], forecast[known]
     total = float(was.sum())
@@ -192,6 +196,15 @@ def forecast_accuracy(
         int(known.sum()),
         int(actual.size - known.sum()),
     )
+
+
+def _check_band(p10: FloatArray | None, p90: FloatArray | None) -> None:
+    if p10 is None or p90 is None:
+        return
+    crossed = np.flatnonzero(p90 < p10)
+    if len(crossed):
+        first = int(crossed[0])
+        refuse("p90", f"{p90[first]} against p10 {p10[first]}", "at least p10 in each period")
 
 
 def _coverage(actual: FloatArray, p10: FloatArray | None, p90: FloatArray | None) -> float | None:
