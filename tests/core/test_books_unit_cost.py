@@ -80,6 +80,23 @@ def test_what_no_tag_claims_is_shown_as_such() -> None:
     assert usd_by_tag(900.0, 90.0, {}).usd_unallocated == 900.0
 
 
+def test_an_unknown_cost_is_unknown_for_each_tag() -> None:
+    allocated = usd_by_tag(None, 90.0, {"a": 30.0, "b": 15.0})
+    assert allocated.usd_by_tag == {"a": None, "b": None}
+    assert allocated.usd_unallocated is None
+
+
+def test_what_a_kind_without_tokens_bears_is_shown_as_unallocated() -> None:
+    """One node of four waited for input tokens that never came: a quarter is nobody's."""
+    tokens, nodes = {"input": 0.0, "output": 1e9}, {"input": 1.0, "output": 3.0}
+    cost = usd_per_million_tokens(800.0, tokens, "node_share", nodes)
+    assert cost.usd_per_million == {"input": None, "output": pytest.approx(0.6)}
+    assert cost.usd_unallocated == pytest.approx(200.0)
+    assert usd_per_million_tokens(800.0, {"input": 5.0, "output": 0.0}).usd_unallocated == 800.0
+    assert usd_per_million_tokens(800.0, {"input": 5.0, "output": 1.0}).usd_unallocated == 0.0
+    assert usd_per_million_tokens(None, {"input": 5.0, "output": 0.0}).usd_unallocated is None
+
+
 def test_engineering_terms() -> None:
     """2,788,000 H800 hours on 2,048 GPUs at 90 % goodput: 2,788,000 / 44,236.8 a day = 63.02 days."""
     days = days_per_run(2_788_000.0, 2_048.0, 0.9)

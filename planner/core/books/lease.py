@@ -87,7 +87,7 @@ def lease_liability(payments_usd: tuple[float, ...], rate_per_period: float) -> 
     >>> round(lease_liability((50_000.0,) * 9, 0.05))
     355391
     """
-    ahead = np.arange(1, len(payments_usd) + 1)
+    ahead = np.arange(1.0, len(payments_usd) + 1)
     return float((np.asarray(payments_usd) * discount(rate_per_period, ahead)).sum())
 
 
@@ -125,7 +125,7 @@ def _liabilities(lease: Lease) -> tuple[FloatArray, FloatArray]:
 
     Worked backwards from nothing owed at the end: forwards, rounding would grow as interest does.
     """
-    discount(lease.rate_per_period, np.array([lease.periods]))  # refuses a rate beyond numbers
+    discount(lease.rate_per_period, np.array([float(lease.periods)]))  # refuses a rate beyond numbers
     opening, closing = np.zeros(lease.periods), np.zeros(lease.periods)
     owed, is_begin = 0.0, lease.timing == "begin"
     for period in reversed(range(lease.periods)):

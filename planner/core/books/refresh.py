@@ -104,7 +104,7 @@ def lowest_cost_of_work(
     (3, 1)
     """
     present = _present_value_by_life(usd_capex, residual_usd, running_usd, rate_per_year)
-    year = np.arange(1, len(present) + 1)
+    year = np.arange(1.0, len(present) + 1)
     work = (1.0 + improvement_per_year) ** (1.0 - year) * discount(rate_per_year, year, "rate_per_year")
     return _lowest(present / np.cumsum(work))
 
@@ -116,7 +116,7 @@ def _present_value_by_life(
         refuse(
             "running_usd", f"{len(running_usd)} years", f"as many as residual_usd has, {len(residual_usd)}"
         )
-    factors = discount(rate_per_year, np.arange(1, len(residual_usd) + 1), "rate_per_year")
+    factors = discount(rate_per_year, np.arange(1.0, len(residual_usd) + 1), "rate_per_year")
     present: FloatArray = usd_capex - residual_usd * factors + np.cumsum(running_usd * factors)
     return present
 

@@ -30,12 +30,14 @@ USD = optional(ANY)
 class TokenCost:
     """Cost per million tokens of each kind, and of all tokens together; None where the cost is not known.
 
-    `allocation` says in words how the cost was split. A kind without tokens has no cost per million (None).
+    `allocation` says in words how the cost was split. A kind without tokens has no cost per million (None):
+    what it bears all the same is `usd_unallocated`.
     """
 
     usd_per_million: dict[str, float | None]
     usd_per_million_of_all: float | None
     allocation: str
+    usd_unallocated: float | None = 0.0
 
 
 @takes(usd=USD)
@@ -65,6 +67,7 @@ def usd_per_million_tokens(
         {kind: _per_million(usd, tokens[kind], shares[kind]) for kind in tokens},
         _per_million(usd, sum(tokens.values()), 1.0),
         ALLOCATIONS[allocation],
+        None if usd is None else usd * sum(shares[kind] for kind in tokens if not tokens[kind]),
     )
 
 
@@ -145,17 +148,21 @@ def usd_per_run(
 
 @dataclass(frozen=True)
 class Allocated:
-    """The cost of each tag (experiment, model version, customer), and what no tag claims, shown as such."""
+    """The cost of each tag (experiment, model version, customer), and what no tag claims, shown as such.
 
-    usd_by_tag: dict[str, float]
-    usd_unallocated: float
+    None where the cost is not known.
+    """
+
+    usd_by_tag: dict[str, float | None]
+    usd_unallocated: float | None
 
 
-@takes(usd=ANY, gpu_hours=ABOVE_0)
-def usd_by_tag(usd: float, gpu_hours: float, gpu_hours_by_tag: Mapping[str, float]) -> Allocated:
+@takes(usd=USD, gpu_hours=ABOVE_0)
+def usd_by_tag(usd: float | None, gpu_hours: float, gpu_hours_by_tag: Mapping[str, float]) -> Allocated:
     """Return cost * tagged / all paid GPU-hours for each tag; the rest stays unallocated.
 
-    `gpu_hours` are all that the cost paid for, idle ones included. Raises ValueError where tags claim more.
+    `gpu_hours` are all that the cost paid for, idle ones included. None where the cost is not known. Raises
+    ValueError where tags claim more.
 
     >>> usd_by_tag(1_000.0, 100.0, {"ablation-7": 25.0, "eval": 50.0})
     Allocated(usd_by_tag={'ablation-7': 250.0, 'eval': 500.0}, usd_unallocated=250.0)
@@ -164,8 +171,11 @@ def usd_by_tag(usd: float, gpu_hours: float, gpu_hours_by_tag: Mapping[str, floa
     claimed = sum(gpu_hours_by_tag.values())
     if claimed > gpu_hours * (1.0 + 1e-9):
         refuse("gpu_hours_by_tag", f"{claimed:g} in all", f"at most gpu_hours, {gpu_hours:g}")
-    by_tag = {tag: usd * hours / gpu_hours for tag, hours in gpu_hours_by_tag.items()}
-    return Allocated(by_tag, usd - sum(by_tag.values()))
+    if usd is None:
+        return Allocated(dict.fromkeys(gpu_hours_by_tag), None)
+    rate = usd / gpu_hours
+    by_tag: dict[str, float | None] = {tag: rate * hours for tag, hours in gpu_hours_by_tag.items()}
+    return Allocated(by_tag, usd * (1.0 - claimed / gpu_hours))
 
 
 @takes(run_gpu_hours=optional(AT_LEAST_0), gpus=optional(ABOVE_0), goodput=optional(SHARE_ABOVE_0))
