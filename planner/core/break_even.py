@@ -70,10 +70,10 @@ def find_break_even(
     >>> find_break_even(np.array([5.0, 6.0]), np.array([4.0, 8.0]), days, np.zeros(2)).month
     2
     """
-    if not len(own_usd) == len(rent_usd) == len(first_days) == len(unmet_gpu_hours):
-        refuse(
-            "rent_usd", f"{len(rent_usd)} months", f"as many as own_usd has, {len(own_usd)}, like the rest"
-        )
+    months = len(own_usd)
+    _require_months(
+        months, rent_usd=len(rent_usd), first_days=len(first_days), unmet_gpu_hours=len(unmet_gpu_hours)
+    )
     if np.isnan(own_usd).any() or np.isnan(rent_usd).any():
         return None
     differs, cheaper = _compared(own_usd, rent_usd)
@@ -85,6 +85,12 @@ def find_break_even(
     again = _first(~cheaper, first)
     unmet = float(unmet_gpu_hours[: first + 1].sum())
     return BreakEven(first + 1, first_days[first], None if again is None else again + 1, unmet)
+
+
+def _require_months(months: int, **given: int) -> None:
+    for name, count in given.items():
+        if count != months:
+            refuse(name, f"{count} months", f"as many as own_usd has, {months}")
 
 
 def _compared(own_usd: FloatArray, rent_usd: FloatArray) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -103,11 +109,13 @@ def break_even_month_of_each(own_usd: FloatArray, rent_usd: FloatArray) -> tuple
     """Return month and `until` of find_break_even for every row at once: inf is never, NaN unknown.
 
     Both arrays are (..., months) of cumulative cost; the answers are (...). Rows that never differ are never.
+    Raises ValueError where the two hold different numbers of months.
 
     >>> own = np.array([[5.0, 6.0, 9.0], [9.0, 9.0, 9.0], [np.nan, 1.0, 1.0]])
     >>> [answer.tolist() for answer in break_even_month_of_each(own, np.array([4.0, 8.0, 8.0]))]
     [[2.0, inf, nan], [3.0, inf, nan]]
     """
+    _require_months(own_usd.shape[-1], rent_usd=rent_usd.shape[-1])
     own, rent = np.broadcast_arrays(own_usd, rent_usd)
     differs, cheaper = _compared(own, rent)
     reached = cheaper & np.logical_or.accumulate(differs, axis=-1)

@@ -262,3 +262,5 @@ def test_refusals() -> None:
         replace(PRICE_06, price_decline_per_month=1.0)
     with pytest.raises(ValueError, match="usd_per_gpu_hour is 2 months; right would be as many as work"):
         service_value_usd(np.ones(1), np.ones(2), 0.0)
+    with pytest.raises(ValueError, match="usd_running_per_month is 1 months; right would be as many as work"):
+        remaining_service_value_usd(np.ones(3), np.ones(3), 0.0, np.ones(1))

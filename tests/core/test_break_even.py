@@ -8,6 +8,7 @@ import pytest
 from planner.core.break_even import (
     PaidCapacity,
     break_even_hours,
+    break_even_month_of_each,
     break_even_months,
     cumulative_own_and_rent,
     dated_utilization,
@@ -294,6 +295,12 @@ def test_refusals() -> None:
     nothing = np.zeros(1)
     with pytest.raises(ValueError, match="rent_usd is 2 months; right would be as many as own_usd has, 1"):
         find_break_even(nothing, np.zeros(2), DAYS[:1], nothing)
+    with pytest.raises(ValueError, match="unmet_gpu_hours is 1 months; right would be as many as own_usd"):
+        find_break_even(np.ones(2), np.ones(2), DAYS[:2], np.zeros(1))
+    with pytest.raises(ValueError, match="first_days is 1 months; right would be as many as own_usd has, 2"):
+        find_break_even(np.ones(2), np.ones(2), DAYS[:1], np.zeros(2))
+    with pytest.raises(ValueError, match="rent_usd is 3 months; right would be as many as own_usd has, 2"):
+        break_even_month_of_each(np.ones(2), np.ones(3))
     with pytest.raises(ValueError, match="unmet_gpu_hours is"):
         find_break_even(nothing, nothing, DAYS[:1], np.array([-1.0]))
     with pytest.raises(ValueError, match=r"utilization is 0\.0"):

@@ -50,6 +50,7 @@ def remaining_service_value_usd(
     >>> remaining_service_value_usd(np.array([10.0, 10.0]), np.array([2.0, 1.0]), 0.0, 4.0).tolist()
     [6.0, 0.0]
     """
+    _require_months(len(work_gpu_hours), "usd_running_per_month", usd_running_per_month)
     now = discount_factors(rate_per_year, len(work_gpu_hours)).end
     value = _discounted(work_gpu_hours, usd_per_gpu_hour, rate_per_year) - usd_running_per_month * now
     later = np.maximum(value, 0.0)
@@ -58,10 +59,10 @@ def remaining_service_value_usd(
 
 
 def _discounted(work_gpu_hours: FloatArray, usd_per_gpu_hour: FloatArray, rate_per_year: float) -> FloatArray:
-    if len(work_gpu_hours) != len(usd_per_gpu_hour):
-        refuse(
-            "usd_per_gpu_hour",
-            f"{len(usd_per_gpu_hour)} months",
-            f"as many as work_gpu_hours has, {len(work_gpu_hours)}",
-        )
+    _require_months(len(work_gpu_hours), "usd_per_gpu_hour", usd_per_gpu_hour)
     return work_gpu_hours * usd_per_gpu_hour * discount_factors(rate_per_year, len(work_gpu_hours)).end
+
+
+def _require_months(months: int, name: str, amounts: FloatArray | float) -> None:
+    if np.ndim(amounts) and np.size(amounts) != months:
+        refuse(name, f"{np.size(amounts)} months", f"as many as work_gpu_hours has, {months}")
