@@ -82,6 +82,7 @@ def test_what_is_unknown_stays_unknown() -> None:
     # without a loan its rate does not matter
     none = compare_financing(replace(CASE, loan_rate_per_year=None, loan_share=0.0))
     assert none.usd["loan"] == none.usd["buy"]
+    assert none.missing == ()
 
 
 def test_refusals() -> None:

@@ -101,8 +101,13 @@ def compare_financing(given: Financing) -> Financed:
         usd,
         {way: None if cost is None else cost * level for way, cost in usd.items()},
         cheapest if is_known else None,
-        tuple(name for name, value in vars(given).items() if value is None),
+        tuple(name for name, value in vars(given).items() if value is None and not _is_idle(given, name)),
     )
+
+
+def _is_idle(given: Financing, name: str) -> bool:
+    """Return whether a field says nothing here: without a loan its rate is not missed."""
+    return name == "loan_rate_per_year" and given.loan_share == 0.0
 
 
 def _loan_extra(given: Financing, capex: float, loan_rate: float) -> float:
