@@ -1,11 +1,18 @@
 """Prices over time: the path implied by term prices, hardware trends, the value of future compute."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from planner.core.ranges import ABOVE_0, ANY, AT_LEAST_0, RATE, SHARE_BELOW_1, refuse, takes
+from planner.core.ranges import ABOVE_0, AT_LEAST_0, RATE, SHARE_BELOW_1, Range, refuse, takes
 from planner.core.units import MONTHS_PER_YEAR
+
+HOURLY_PRICE = Range(1e-6, 1e12)
+DOUBLING_YEARS = Range(0.01, 1e6)
+YEARS_AHEAD = Range(0.0, 1_000.0)
+LOG_DECLINE = Range(-100.0, 100.0)
+MOST_LOG = 700.0  # e^700 is still a number
 
 
 @dataclass(frozen=True)
@@ -22,7 +29,7 @@ class ImpliedPath:
         return 1.0 - self.ratio_per_year
 
 
-@takes(usd_one_year=ABOVE_0, usd_three_years=ABOVE_0)
+@takes(usd_one_year=HOURLY_PRICE, usd_three_years=HOURLY_PRICE)
 def implied_path(usd_one_year: float, usd_three_years: float) -> ImpliedPath:
     """Return the mean (3 c3 - c1) / 2 and the constant ratio that solves 1 + x + x^2 = 3 c3 / c1.
 
@@ -46,7 +53,7 @@ def implied_path(usd_one_year: float, usd_three_years: float) -> ImpliedPath:
     return ImpliedPath((3.0 * usd_three_years - usd_one_year) / 2.0, ratio, path)
 
 
-@takes(doubling_years=ABOVE_0)
+@takes(doubling_years=DOUBLING_YEARS)
 def improvement_per_year(doubling_years: float) -> float:
     """Return 2^(1/T2) - 1, the yearly growth of FLOP/s per dollar that doubles in T2 years.
 
@@ -58,7 +65,17 @@ def improvement_per_year(doubling_years: float) -> float:
     return float(2.0 ** (1.0 / doubling_years) - 1.0)
 
 
-@takes(doubling_years=ABOVE_0)
+@takes(doubling_years=DOUBLING_YEARS)
+def log_rate_per_year(doubling_years: float) -> float:
+    """Return ln 2 / T2, the continuous yearly rate of what doubles in T2 years; `drift_per_month` takes it.
+
+    >>> round(log_rate_per_year(2.46), 4)
+    0.2818
+    """
+    return math.log(2.0) / doubling_years
+
+
+@takes(doubling_years=DOUBLING_YEARS)
 def years_to_ten_times(doubling_years: float) -> float:
     """Return T2 * log2(10).
 
@@ -68,17 +85,22 @@ def years_to_ten_times(doubling_years: float) -> float:
     return float(doubling_years * np.log2(10.0))
 
 
-@takes(years_ahead=AT_LEAST_0, halving_years=ABOVE_0, rate_per_year=RATE)
+@takes(years_ahead=YEARS_AHEAD, halving_years=DOUBLING_YEARS, rate_per_year=RATE)
 def value_of_future_compute(years_ahead: float, halving_years: float, rate_per_year: float) -> float:
     """Return 2^(-y/T2) / (1+r)^y: what a unit of compute y years ahead is worth today.
+
+    Raises ValueError where a rate near -1 makes it too large for a number.
 
     >>> round(value_of_future_compute(1.0, 1.5, 0.06), 4)
     0.5943
     """
-    return float(2.0 ** (-years_ahead / halving_years) / (1.0 + rate_per_year) ** years_ahead)
+    log = -years_ahead * (log_rate_per_year(halving_years) + math.log1p(rate_per_year))
+    if log > MOST_LOG:
+        refuse("rate_per_year", rate_per_year, f"a number further from -1 over {years_ahead:g} years")
+    return math.exp(log)
 
 
-@takes(decline_per_year=ANY)
+@takes(decline_per_year=LOG_DECLINE)
 def drift_per_month(decline_per_year: float) -> float:
     """Return e^(-g/12) - 1: the monthly share of a continuous yearly decline g.
 
@@ -93,11 +115,15 @@ def learning_curve_usd(usd: float, volume_then: float, volume: float, learning_r
     """Return the unit price p0 * (Q / Q0)^(-b) at cumulative volume Q, with b = -log2(1 - learning rate).
 
     The learning rate is the share that the price falls by when all that was ever made doubles. It needs a
-    forecast of volume; without one use the trend in time. Source: T. P. Wright, Journal of the Aeronautical
+    forecast of volume; without one use the trend in time. Raises ValueError where a volume far below Q0 makes
+    the price too large for a number. Source: T. P. Wright, Journal of the Aeronautical
     Sciences 3 (1936) 122.
 
     >>> round(learning_curve_usd(100.0, volume_then=1.0, volume=4.0, learning_rate=0.2), 9)
     64.0
     """
-    exponent = -float(np.log2(1.0 - learning_rate))
-    return float(usd * (volume / volume_then) ** -exponent)
+    exponent = -math.log2(1.0 - learning_rate)
+    log = -exponent * (math.log(volume) - math.log(volume_then))
+    if log > MOST_LOG:
+        refuse("volume", volume, f"a number nearer to volume_then, {volume_then:g}")
+    return usd * math.exp(log)

@@ -1,5 +1,7 @@
 """The utilization ladder, yearly cost, price trends and units: laws, unknowns and refusals."""
 
+import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -71,6 +73,44 @@ def test_ten_times_takes_the_doublings_of_ten(doubling_years: float) -> None:
 def test_the_implied_path_averages_to_the_three_year_price(one: float, share: float) -> None:
     implied = prices.implied_path(one, one * share)
     assert sum(implied.path) / 3 == pytest.approx(one * share)
+
+
+@pytest.mark.parametrize(
+    ("one", "three"), [(7.2, 5.4), (5.4, 7.2), (1.0, 1.0), (3.0, 1.0), (2.0, 9.0), (100.0, 33.4)]
+)
+def test_a_dearer_three_year_price_implies_a_rising_path(one: float, three: float) -> None:
+    implied = prices.implied_path(one, three)
+    assert sum(implied.path) == pytest.approx(3 * three)
+    assert sum(implied.path[1:]) / 2 == pytest.approx(implied.average_of_years_2_and_3, abs=1e-12)
+    assert (implied.decline_per_year < 0) == (three > one)
+
+
+def test_the_log_rate_compounds_to_the_yearly_improvement() -> None:
+    # ln 2 / 2.46 = 0.28177; e^0.28177 - 1 = 0.3255
+    assert prices.log_rate_per_year(2.46) == pytest.approx(0.281767, abs=1e-6)
+    assert math.expm1(prices.log_rate_per_year(2.46)) == pytest.approx(prices.improvement_per_year(2.46))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: prices.improvement_per_year(1e-9),
+        lambda: prices.value_of_future_compute(1_200.0, 1.0, -0.999999),
+        lambda: prices.drift_per_month(-1e15),
+        lambda: prices.learning_curve_usd(1.0, 1e15, 1e-15, 0.999999),
+        lambda: prices.learning_curve_usd(1.0, 1.0, 1e-300, 0.999),
+        lambda: prices.implied_path(1e-300, 1e15),
+    ],
+)
+def test_what_is_beyond_numbers_is_refused_and_does_not_overflow(call: Callable[[], object]) -> None:
+    with pytest.raises(ValueError, match="right would be a number"):
+        call()
+
+
+def test_far_future_compute_is_worth_nothing() -> None:
+    assert prices.value_of_future_compute(1_000.0, 1.5, 0.5) == pytest.approx(0.0, abs=1e-200)
+    assert prices.value_of_future_compute(10.0, 2.0, 0.0) == pytest.approx(1 / 32)
+    assert prices.learning_curve_usd(100.0, 5.0, 5e6, 0.0) == 100.0
 
 
 def test_refusals() -> None:
