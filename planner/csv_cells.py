@@ -12,6 +12,8 @@ Kind = Literal["text", "number", "time"]
 SEPARATORS = (",", ";", "\t")
 DECIMAL_MARKS = (".", ",")
 BYTE_ORDER_MARK = "\ufeff"
+# of a computed number: beyond them stands what binary fractions leave over, and nothing of a cent
+SIGNIFICANT_DIGITS = 12
 # what a spreadsheet may take for the start of a formula, their full-width forms, and the apostrophe
 # itself, so that taking one leading apostrophe away always gives back the text
 _FORMULA_STARTS = frozenset("=+-@\t\r\n\0'＝＋－＠")
@@ -54,16 +56,29 @@ def original_text(cell: str) -> str:
     return cell.removeprefix("'")
 
 
+def file_number(value: Any) -> Any:
+    """Return a value as every file writes it: a float with 12 significant digits, all else as it is.
+
+    Whole numbers and decimals are exact: counts, and facts as their source states them.
+
+    >>> file_number(3420000.0000000005), file_number(-0.1 - 0.2), file_number(-0.0), file_number(1.5e-9)
+    (3420000.0, -0.3, 0.0, 1.5e-09)
+    """
+    if not isinstance(value, float):
+        return value
+    return float(f"{value:.{SIGNIFICANT_DIGITS}g}") or 0.0
+
+
 def number_cell(value: Decimal | float | None, dec: str = ".") -> str:
-    """Return a number in full, without exponent or separators; empty where it is unknown.
+    """Return a number without exponent or separators, rounded as `file_number` does; empty where unknown.
 
     >>> number_cell(Decimal("-1250.500000000")), number_cell(1e-7), number_cell(None)
     ('-1250.5', '0.0000001', '')
     """
     if value is None or not math.isfinite(value):
         return ""
-    # repr of a float is the shortest text that gives the same float back; numpy's floats need float() first
-    exact = value if isinstance(value, Decimal) else Decimal(repr(float(value)))
+    # repr of a float is the shortest text that gives the same float back
+    exact = value if isinstance(value, Decimal) else Decimal(repr(file_number(float(value))))
     if not exact:
         return "0"
     text = format(exact, "f")

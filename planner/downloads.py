@@ -10,7 +10,7 @@ import msgspec
 from django.http import Http404, HttpRequest, StreamingHttpResponse
 from django.utils.text import slugify
 
-from planner.csv_cells import Column, csv_lines
+from planner.csv_cells import Column, csv_lines, file_number
 from planner.exports import FORMATS, read_style
 
 LINES_PER_CHUNK = 200
@@ -63,7 +63,7 @@ def _json_lines(content: Download) -> Iterator[str]:
     head = {"address": content.address, "as_of": content.as_of, "columns": names}
     yield _encoder.encode(head).decode()[:-1] + ',"rows":['
     for number, row in enumerate(content.rows):
-        record = dict(zip(names, row, strict=True))
+        record = dict(zip(names, map(file_number, row), strict=True))
         yield (",\n" if number else "\n") + _encoder.encode(record).decode()
     yield "\n]}\n"
 

@@ -8,7 +8,7 @@ import msgspec
 
 from planner.comparison.result import Figure, SourceLine
 from planner.core.explain import Explanation
-from planner.csv_cells import DECIMAL_MARKS, SEPARATORS, csv_lines
+from planner.csv_cells import DECIMAL_MARKS, SEPARATORS, csv_lines, file_number
 from planner.csv_cells import Column as FileColumn
 
 FORMATS = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
@@ -48,7 +48,7 @@ def as_json(content: dict[str, Any]) -> bytes:
 
 
 def _clean(value: Any) -> Any:
-    """Return the same value with lone surrogates replaced, which JSON cannot carry."""
+    """Return the value with the numbers of the CSV and no lone surrogates, which JSON cannot carry."""
     match value:
         case str():
             return value.encode("utf-8", "backslashreplace").decode()
@@ -57,7 +57,7 @@ def _clean(value: Any) -> Any:
         case list() | tuple():
             return [_clean(one) for one in value]
         case _:
-            return value
+            return file_number(value)
 
 
 def data_word(is_sample: bool) -> str:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import math
 import re
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -10,7 +11,16 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from planner.csv_cells import Column, csv_lines, number_cell, original_text, text_cell, time_cell, write_rows
+from planner.csv_cells import (
+    Column,
+    csv_lines,
+    file_number,
+    number_cell,
+    original_text,
+    text_cell,
+    time_cell,
+    write_rows,
+)
 
 NUMBER = re.compile(r"-?\d+(\.\d+)?")
 TEXT = st.text(st.characters(codec="utf-8"), max_size=40)
@@ -25,6 +35,12 @@ TEXT = st.text(st.characters(codec="utf-8"), max_size=40)
         (Decimal("-0.000"), "0"),
         (1e-7, "0.0000001"),
         (1e22, "10000000000000000000000"),
+        (3420000.0000000005, "3420000"),
+        (-0.1 - 0.2, "-0.3"),
+        (123456789.123456789, "123456789.123"),
+        (1.23456789012345e-9, "0.00000000123456789012"),
+        (5e-324, "0." + "0" * 323 + "5"),
+        (Decimal("1234567.123456789"), "1234567.123456789"),  # a fact is exact
         (-0.0, "0"),
         (7, "7"),
         (None, ""),
@@ -46,7 +62,24 @@ def test_a_number_is_written_in_full(value, cell):
 def test_any_number_is_bare_and_comes_back(value):
     cell = number_cell(value)
     assert NUMBER.fullmatch(cell)
-    assert Decimal(cell) == value if isinstance(value, Decimal) else float(cell) == value
+    if isinstance(value, Decimal):
+        assert Decimal(cell) == value
+        return
+    assert float(cell) == pytest.approx(value, rel=5e-12, abs=0)
+    assert len(cell.lstrip("-0.").replace(".", "").rstrip("0")) <= 12
+    assert number_cell(float(cell)) == cell  # a file read and written again is the same file
+
+
+@given(st.lists(st.floats(-1e8, 1e8), max_size=60))
+def test_lines_still_add_up_to_their_total_to_the_cent(values):
+    lines = [Decimal(number_cell(value)) for value in values]
+    assert abs(sum(lines) - Decimal(number_cell(math.fsum(values)))) < Decimal("0.005")
+
+
+@given(st.floats())
+def test_the_two_kinds_of_file_write_the_same_number(value):
+    cell = number_cell(value)
+    assert (float(cell) == file_number(value)) if cell else not math.isfinite(value)
 
 
 @pytest.mark.parametrize(

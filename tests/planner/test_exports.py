@@ -12,6 +12,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 
+from planner.csv_cells import file_number
 from planner.models import Scenario
 from tests.fact_builders import make_batch, make_price
 from tests.plan_builders import (
@@ -95,7 +96,7 @@ def test_screen_csv_json_and_shell_agree_to_the_cent(viewer_client: Client, view
     html = page.content.decode()
     for row in money:
         figure = cells[row["line"], row["letter"]]
-        assert Decimal(repr(figure.value)) == Decimal(row["amount_usd"])
+        assert Decimal(repr(file_number(figure.value))) == Decimal(row["amount_usd"])
         shown = f"{abs(int(Decimal(row['amount_usd']).quantize(Decimal(1), 'ROUND_HALF_UP'))):,}"
         assert figure.text.lstrip("−") == f"${shown}"
         assert figure.text in html
@@ -246,7 +247,7 @@ def test_the_list_is_a_file_with_the_rows_of_the_page(viewer_client: Client):
     page = {row.scenario.slug: row.summary for row in viewer_client.get("/scenarios/").context["rows"]}
     assert [row["scenario"] for row in rows] == list(page)
     for row in rows:
-        assert float(row["total_cash"]) == page[row["scenario"]].total.value
+        assert float(row["total_cash"]) == file_number(page[row["scenario"]].total.value)
 
 
 @pytest.mark.parametrize(
@@ -274,3 +275,16 @@ def test_reserved_and_typed_upfront_reach_the_file(viewer_client: Client):
     rows = read(viewer_client.get(f"/compare.csv?{query(scenarios)}").content)
     amount = next(row["amount_usd"] for row in rows if row["line"] == "reserved" and row["letter"] == "B")
     assert Decimal(amount).quantize(Decimal("0.01")) == Decimal("110080.00")
+
+
+@pytest.mark.parametrize("fmt", ["csv", "json"])
+def test_no_file_carries_what_binary_fractions_leave_over(viewer_client: Client, fmt: str):
+    slugs = "&".join(f"s={scenario.slug}" for scenario in uneven())
+    for address in (f"/compare.{fmt}?{slugs}", f"/scenarios/own.{fmt}", f"/scenarios.{fmt}"):
+        response = viewer_client.get(address)
+        content = b"".join(response.streaming_content) if response.streaming else response.content
+        rest = re.sub(r'"[^"]*"|\d{4}-\d\d-\d\dT[^,\s]*', "", content.decode())
+        numbers = re.findall(r"-?\d+\.\d+(?:e-?\d+)?", rest)
+        digits = [len(each.split("e")[0].replace(".", "").strip("-0")) for each in numbers]
+        assert len(digits) > 1
+        assert max(digits) <= 12, [each for each, n in zip(numbers, digits, strict=True) if n > 12][:5]
