@@ -79,11 +79,11 @@ def _repeated(values: Sequence[str], times: int) -> NDArray[np.object_]:
 
 
 def capacity_frame(ledger: Ledger) -> pd.DataFrame:
-    """Return one row per month and supply: hours, installed, available, quota, peak in whole instances."""
+    """Return a row per month and supply: hours, installed, available, used, quota, peak in instances."""
     months, supplies = ledger.plan.months, ledger.supplies
     if not supplies:
         columns = ("month", "supply", "kind", "hours", "installed_gpu_hours", "available_gpu_hours")
-        return pd.DataFrame(columns=[*columns, "quota_gpus", "peak_gpus"])
+        return pd.DataFrame(columns=[*columns, "used_gpu_hours", "quota_gpus", "peak_gpus"])
     return pd.DataFrame(
         {
             "month": np.tile(_days(ledger), len(supplies)),
@@ -92,6 +92,7 @@ def capacity_frame(ledger: Ledger) -> pd.DataFrame:
             "hours": np.tile(ledger.hours, len(supplies)),
             "installed_gpu_hours": np.concatenate([settled.installed_gpu_hours for settled in supplies]),
             "available_gpu_hours": np.concatenate([settled.available_gpu_hours for settled in supplies]),
+            "used_gpu_hours": np.concatenate([settled.used_gpu_hours for settled in supplies]),
             "quota_gpus": np.concatenate([_quota(ledger, settled.supply) for settled in supplies]),
             "peak_gpus": np.concatenate([_peak(ledger, row) for row in range(len(supplies))]),
         }

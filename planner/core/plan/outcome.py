@@ -98,7 +98,7 @@ class Outcome:
         Rows that carry hours have money 0 and the other way round, so column sums are totals.
         Unknown money is NaN.
     capacity: tidy frame, one row per month and supply: month, supply, kind, hours (of the month),
-        installed_gpu_hours, available_gpu_hours, quota_gpus (NaN: no limit known), peak_gpus.
+        installed_gpu_hours, available_gpu_hours, used_gpu_hours, quota_gpus (NaN: no limit known), peak_gpus.
     cumulative: one row per month: month, cash_usd, amortized_usd, present_value_usd (cumulative
         totals of the plan) and baseline_cash_usd, baseline_amortized_usd, baseline_present_value_usd
         (all demand on the reference on-demand supply, no quota).
