@@ -8,11 +8,17 @@ import math
 
 from scipy.special import pdtr, pdtrik
 
-from planner.core.ranges import ABOVE_0, AT_LEAST_0, COUNT, SHARE_BELOW_1, takes
+from planner.core.ranges import ABOVE_0, AT_LEAST_0, COUNT, SHARE_BELOW_1, Range, takes
 from planner.core.units import HOURS_PER_DAY
 
+NODES = Range(1e-3)  # a mean over time may be a fraction
+DAYS = Range(1e-6)
+FAILURES_PER_NODE_DAY = Range(1e-12)
+FAILURES_PER_DAY = Range(0.0, 10_000.0)
+DAYS_TO_REPLACE = Range(0.0, 1_000.0)
 
-@takes(failures=AT_LEAST_0, nodes=ABOVE_0, days=ABOVE_0)
+
+@takes(failures=AT_LEAST_0, nodes=NODES, days=DAYS)
 def failures_per_node_day(failures: float, nodes: float, days: float) -> float:
     """Return failures / (nodes * days): the failure rate of one node and day.
 
@@ -24,7 +30,7 @@ def failures_per_node_day(failures: float, nodes: float, days: float) -> float:
     return failures / (nodes * days)
 
 
-@takes(nodes=ABOVE_0, failures_per_node_day=ABOVE_0)
+@takes(nodes=NODES, failures_per_node_day=FAILURES_PER_NODE_DAY)
 def job_mttf_hours(nodes: float, failures_per_node_day: float) -> float:
     """Return 24 / (N * r): mean hours to the failure of a job on N nodes.
 
@@ -69,7 +75,7 @@ def probability_no_shortage(spares: int, mean_in_repair: float) -> float:
     return float(pdtr(spares, mean_in_repair))
 
 
-@takes(failures_per_day=AT_LEAST_0, days_to_replace=AT_LEAST_0, service_level=SHARE_BELOW_1)
+@takes(failures_per_day=FAILURES_PER_DAY, days_to_replace=DAYS_TO_REPLACE, service_level=SHARE_BELOW_1)
 def spares_needed(failures_per_day: float, days_to_replace: float, service_level: float) -> int:
     """Return the smallest stock s with P(X <= s) >= service level; the mean is failures * days to replace.
 

@@ -19,6 +19,7 @@ from planner.core.ranges import (
     COUNT,
     PROBABILITY_INSIDE,
     SHARE,
+    Range,
     optional,
     refuse,
     require_fields,
@@ -32,6 +33,8 @@ FEWEST_RECORDS = 10  # of one provider; below that a wait is an assumption
 # a request that was decided on the day it was made: dates cannot say it more exactly
 SHORTEST_DAYS = 1.0 / HOURS_PER_DAY
 LARGE_FROM_GPUS = 8  # one whole node
+WIDEST = 1e6  # p90 over median: beyond it not even an order of magnitude is known
+DRAWN = Range(1e-6)
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,8 @@ class Wait:
         require_fields(self, median=ABOVE_0, p90=ABOVE_0, granted_share=optional(SHARE), records=COUNT)
         if self.p90 < self.median:
             refuse("p90", self.p90, f"at least the median, {self.median:g}")
+        if self.p90 > WIDEST * self.median:
+            refuse("p90", self.p90, f"at most a million times the median, {self.median:g}")
 
     @property
     def is_assumption(self) -> bool:
@@ -156,17 +161,19 @@ def learned_wait(days: Sequence[float], granted: int) -> Wait | None:
 def order_by(need: date, wait: Wait, service_level: float, burn_in_days: int = 0) -> date:
     """Return the last day to ask: need - quantile(service level) - burn-in, in whole days.
 
-    `wait` is in days. A started day counts.
+    `wait` is in days. A started day counts. Raises ValueError where that is before the first year.
 
     >>> order_by(date(2027, 1, 15), LARGE_QUOTA_DAYS, 0.9)
     datetime.date(2026, 12, 16)
     """
     # the p90 of a wait of 30 days is 30.000000000000004: not a day more
     days = math.ceil(round(wait.quantile(service_level), 9))
+    if days + burn_in_days >= need.toordinal():
+        refuse("wait", f"{days + burn_in_days:,} days with burn-in", f"one that ends by {need.isoformat()}")
     return need - timedelta(days=days + burn_in_days)
 
 
-@takes(limit=ANY, drawn_per_instance=ABOVE_0)
+@takes(limit=ANY, drawn_per_instance=DRAWN)
 def instances_within(limit: float, drawn_per_instance: float) -> int:
     """Return how many whole instances a limit allows: floor(limit / what one draws of it).
 

@@ -36,6 +36,14 @@ def test_a_fleet_of_a_great_many_failures_gets_an_answer() -> None:
     assert spares_needed(100.0, 10.0, 0.999) == pytest.approx(1098, abs=3)
 
 
+@pytest.mark.parametrize("mean", [1e-9, 1e-3, 0.5, 6.0, 1e4])
+@pytest.mark.parametrize("level", [0.0, 1e-12, 0.5, 0.99, 1.0 - 1e-12])
+def test_the_stock_is_the_smallest_at_any_mean_and_level(mean: float, level: float) -> None:
+    stock = spares_needed(mean, 1.0, level)
+    assert probability_no_shortage(stock, mean) >= level
+    assert stock == 0 or probability_no_shortage(stock - 1, mean) < level
+
+
 def test_twice_the_nodes_fail_twice_as_often() -> None:
     assert job_mttf_hours(64, 0.0065) == pytest.approx(job_mttf_hours(32, 0.0065) / 2)
     rate = failures_per_node_day(13, 100, 20)
@@ -53,6 +61,10 @@ def test_values_without_a_meaning_are_refused() -> None:
         (lambda: probability_no_shortage(1, math.nan), "mean_in_repair"),
         (lambda: spares_needed(1, 1, 1.0), "service_level"),
         (lambda: spares_needed(-1, 1, 0.9), "failures_per_day"),
+        (lambda: spares_needed(1e9, 1, 0.5), "failures_per_day"),
+        (lambda: spares_needed(1, 1e9, 0.5), "days_to_replace"),
+        (lambda: failures_per_node_day(1.0, 1e-300, 1e-300), "nodes"),
+        (lambda: job_mttf_hours(1e-300, 1e-300), "nodes"),
     ):
         with pytest.raises(ValueError, match=name):
             call()

@@ -112,9 +112,19 @@ def test_values_without_a_meaning_are_refused() -> None:
         (lambda: learned_wait([1.0] * 10, 11), "granted"),
         (lambda: order_by(date(2027, 1, 1), SERVERS_DAYS, 0.9, burn_in_days=-1), "burn_in_days"),
         (lambda: order_by(date(2027, 1, 1), SERVERS_DAYS, 0.0), "service_level"),
+        (lambda: order_by(date(2027, 1, 1), Wait(1_000, 1e6), 0.99), "wait"),
+        (lambda: order_by(date(2, 1, 1), SERVERS_DAYS, 0.9, burn_in_days=400), "wait"),
+        (lambda: Wait(1e-9, 1e15), "p90"),
+        (lambda: instances_within(1e15, 1e-300), "drawn_per_instance"),
     ):
         with pytest.raises(ValueError, match=name):
             call()
+
+
+def test_days_are_counted_over_a_29_february() -> None:
+    # 30 days before 15 March: 14 February in 2028, with a 29th, and 13 February in 2027
+    assert order_by(date(2028, 3, 15), LARGE_QUOTA_DAYS, 0.9) == date(2028, 2, 14)
+    assert order_by(date(2027, 3, 15), LARGE_QUOTA_DAYS, 0.9) == date(2027, 2, 13)
 
 
 # --- assumptions and what a log teaches ---
