@@ -136,11 +136,15 @@ def daly_interval_hours(checkpoint_hours: float, mtbf_hours: float) -> float:
 def checkpoint_share(checkpoint_hours: float, every_hours: float) -> float:
     """Return the share of time that checkpoints take: delta / (time from checkpoint to checkpoint).
 
+    Raises ValueError where they take longer than the time between them.
+
     Source of the example: S. Bekman, Machine Learning Engineering: 40 s every 3 h (BLOOM).
 
     >>> round(checkpoint_share(40 / 3600, 3.0), 6)
     0.003704
     """
+    if checkpoint_hours > every_hours:
+        refuse("every_hours", every_hours, f"at least checkpoint_hours, {checkpoint_hours:g}")
     return checkpoint_hours / every_hours
 
 
@@ -271,14 +275,15 @@ def usd_per_useful_gpu_hour_with_fallback(
 ) -> float | None:
     """Return a * p_s * kappa + (1 - a) * p_od, where a is the share of the useful work done on spot.
 
-    None where a price that has a share of the work is unknown. Prices are US dollars per paid GPU-hour.
+    None where a price that has a share of the work is unknown, or a factor of NaN says that the job is lost
+    too often for a number. Prices are US dollars per paid GPU-hour.
 
     >>> usd_per_useful_gpu_hour_with_fallback(0.75, 1.0, 1.2, 4.0)
     1.9
     """
     if spot_share == 0.0:  # the price and factor of a job that never runs on spot may be unknown
         return on_demand_usd
-    if spot_usd is None or (on_demand_usd is None and spot_share < 1.0):
+    if spot_usd is None or math.isnan(paid_factor) or (on_demand_usd is None and spot_share < 1.0):
         return None
     if on_demand_usd is None:
         return spot_usd * paid_factor

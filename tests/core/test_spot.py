@@ -107,13 +107,14 @@ def test_a_factor_too_large_for_a_number_is_infinite_and_never_below_one() -> No
         lambda: job_mtbf_hours(0, 1.0),
         lambda: time_factor(0.0, 0.1, 0.1, 1.0),
         lambda: checkpoint_share(0.1, 0.0),
+        lambda: checkpoint_share(3.0, 2.0),
         lambda: lowest_hazard_per_hour(1.0),
         lambda: lowest_hazard_per_hour(-0.1),
         lambda: usd_per_useful_gpu_hour_with_fallback(1.1, 1.0, 1.0, 1.0),
     ],
 )
 def test_values_without_a_meaning_are_refused(call: Any) -> None:
-    with pytest.raises(ValueError, match=r"above 0|share"):
+    with pytest.raises(ValueError, match=r"above 0|share|every_hours"):
         call()
 
 
@@ -171,6 +172,9 @@ def test_a_price_that_is_unknown_makes_the_work_it_pays_for_unknown() -> None:
     assert usd_per_useful_gpu_hour_with_fallback(0.5, 1.0, 1.2, None) is None
     assert usd_per_useful_gpu_hour_with_fallback(1.0, 1.0, 1.2, None) == 1.2
     assert usd_per_useful_gpu_hour_with_fallback(0.0, None, math.nan, 4.0) == 4.0
+    # a job that is lost too often for a number
+    assert usd_per_useful_gpu_hour_with_fallback(0.5, 1.0, math.nan, 4.0) is None
+    assert usd_per_useful_gpu_hour_with_fallback(1.0, 1.0, math.nan, None) is None
     assert beats_on_demand(None, 1.0, 1.2) is None
     assert beats_on_demand(1.0, None, 1.2) is None
 
