@@ -9,7 +9,7 @@ import pytest
 
 from planner.core.disruptions import is_hit
 from planner.core.evaluate import evaluate
-from planner.core.plan import Outage, Plan, PriceStep
+from planner.core.plan import Outage, Plan, PriceStep, Region
 from planner.core.uncertainty.draws import draw
 from planner.core.uncertainty.factors import Uncertainty
 from planner.core.uncertainty.simulate import simulate
@@ -62,6 +62,20 @@ def test_unknown_quotas_and_gangs_are_out_too() -> None:
     outcome = evaluate(plan)
     assert unmet(outcome) == pytest.approx([8 * 744, 0.0])
     assert outcome.gates[0].text.endswith("On demand is out of service")
+
+
+def test_servers_of_a_site_do_not_hold_a_gang_while_some_are_out() -> None:
+    job = make_workload(kind="training", gpus=8.0, gang_gpus=16)
+    site = (make_owned(name="One", region="hall"), make_owned(name="Two", region="hall"))
+    plan = make_plan(months=2, workloads=(job,), supplies=site, outages=(Outage(START, 1, supply="Two"),))
+    assert unmet(evaluate(plan)) == pytest.approx([8 * 744, 0.0])
+
+
+def test_what_may_not_run_there_anyway_is_no_matter_of_service() -> None:
+    tied = make_workload(regions=(Region("west"),))
+    far = make_on_demand(region="east")
+    plan = make_plan(months=1, workloads=(tied,), supplies=(far,), outages=(Outage(START, region="east"),))
+    assert gates(plan) == ["region"]
 
 
 def test_rental_prices_step_and_terms_keep_theirs() -> None:

@@ -143,6 +143,33 @@ def test_spot_and_savings_plans_are_no_fallback() -> None:
     assert shares == {"A": 0.0, "B": 1.0}
 
 
+def test_spot_of_unknown_quota_leaves_the_coverage_certain() -> None:
+    job = make_workload(kind="training", interruptible=True, critical=True)
+    supplies = (make_on_demand(provider="A", quota_gpus=16), make_spot(provider="B"))
+    outcome = evaluate(make_plan(months=1, workloads=(job,), supplies=supplies))
+    worst = coverage_of_plan(outcome).worst
+    assert worst is not None
+    assert (worst.lost, worst.share, worst.is_lower_bound) == ("A", 0.0, False)
+
+
+def test_a_faster_gpu_counts_as_one() -> None:
+    serving = make_workload(
+        critical=True,
+        validations=(Validation("H100", 1.0, START), Validation("MI300X", 2.0, START)),
+    )
+    supplies = (
+        make_on_demand(provider="A", quota_gpus=8),
+        make_on_demand(
+            name="AMD", provider="B", gpu_model="MI300X", quota_gpus=3, usd_per_gpu_hour=9.0, reference=False
+        ),
+    )
+    outcome = evaluate(make_plan(months=1, workloads=(serving,), supplies=supplies))
+    shares = {each.lost: each.share for each in coverage_of_plan(outcome).months[0].losses}
+    assert shares == pytest.approx({"A": 3 / 8, "B": 1.0})
+    ladder = ladders_of_plan(outcome)[0]
+    assert (ladder.primary, ladder.ladder.served_gpus) == ("On demand", 3.0)
+
+
 def test_portability_is_of_what_is_validated_and_may_run_there() -> None:
     serving = make_workload(
         gpus=8.0,

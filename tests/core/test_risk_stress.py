@@ -127,6 +127,13 @@ def test_servers_delivered_before_the_plan_do_not_slip() -> None:
     assert OrdersSlip().applied_to(make_plan(supplies=(own,))) == make_plan(supplies=(own,))
 
 
+def test_servers_delivered_on_the_first_day_slip() -> None:
+    own = make_owned(order_date=date(2026, 12, 1), lead_time_days=31)
+    assert OrdersSlip(weeks=2).applied_to(make_plan(supplies=(own,))).supplies == (
+        replace(own, lead_time_days=45),
+    )
+
+
 def test_without_spot_its_work_is_rented_on_demand() -> None:
     job = make_workload(kind="training", interruptible=True)
     plan = make_plan(months=2, workloads=(job,), supplies=(make_spot(), make_on_demand()))
@@ -151,6 +158,12 @@ def test_half_a_quota_is_of_whole_instances() -> None:
     assert words.endswith("No quota is known of No limit: left as it is.")
 
 
+def test_a_share_is_of_what_a_quota_holds_in_whole_instances() -> None:
+    # 31 GPUs are 24 in instances of 8; 80 % of 24 are 19.2, which is 16 (80 % of 31 would be 24)
+    plan = make_plan(months=1, supplies=(make_on_demand(quota_gpus=31, gpus_per_instance=8),))
+    assert evaluate(QuotasCut(0.8).applied_to(plan)).capacity["quota_gpus"].tolist() == [16.0]
+
+
 def test_a_cut_from_a_month_on_keeps_what_was_before_and_cuts_what_comes() -> None:
     steps = (QuotaStep(date(2027, 2, 1), 10.0), QuotaStep(date(2027, 4, 1), None))
     plan = make_plan(months=4, supplies=(make_on_demand(quota_gpus=2, quota_steps=steps),))
@@ -166,6 +179,12 @@ def test_prices_rise_from_a_month_on_and_terms_keep_theirs() -> None:
     assert found.extra_usd["cash_usd"] == pytest.approx(4 * 4.0 * 0.3 * (FEB + 2 * (MAR + APR)))
     assert found.all_work.after == 1.0
     assert "Terms, contracts, blocks and savings plans keep their prices." in found.sentence
+
+
+def test_prices_rise_on_top_of_the_step_in_force() -> None:
+    plan = make_plan(months=2, price_steps=(PriceStep(START, 2.0),))
+    raised = evaluate(PricesRise(from_month=2).applied_to(plan))
+    assert raised.total["cash_usd"] == pytest.approx(8 * 4.0 * 2.0 * (JAN + 1.3 * FEB))
 
 
 def test_a_flaky_node_stretches_a_large_job_and_no_other() -> None:
@@ -243,6 +262,7 @@ def test_unknown_prices_leave_the_money_unknown_and_the_hours_known() -> None:
     assert found.first_month_dearer is None
     assert found.all_work.after == pytest.approx(0.5)
     assert "Cash changes by unknown" in found.sentence
+    assert all(agrees(explanation) for explanation in found.explanations)
 
 
 def test_a_plan_without_demand_has_no_share() -> None:
