@@ -10,7 +10,7 @@ from planner.core.books import focus
 from planner.core.books.focus import FocusRow, commitment_use
 from planner.core.books.focus_plan import CommitmentMonth, commitment_rows, rows_of_plan
 from planner.core.evaluate import evaluate
-from planner.core.plan import Contract, ContractStep, PlanRate, SavingsPlan
+from planner.core.plan import Contract, ContractStep, PlanRate, PriceStep, SavingsPlan
 from tests.builders import make_on_demand, make_plan, make_reserved, make_workload
 
 JANUARY = date(2027, 1, 1)
@@ -126,6 +126,29 @@ def test_savings_are_negotiated_and_by_commitment() -> None:
     assert (saved.negotiated_usd, saved.commitment_usd, saved.total_usd) == (10.0, 30.0, 40.0)
     saved = focus.savings(usage("Used", 60.0, list_cost=100.0))
     assert (saved.negotiated_usd, saved.commitment_usd, saved.total_usd) == (None, None, 40.0)
+
+
+def test_hours_that_cost_nothing_still_save_their_price() -> None:
+    """Eight GPUs for nothing, six of them used: 744 * 6 * 4.00 saved."""
+    reserved = make_reserved(usd_per_gpu_hour=0.0)
+    plan = make_plan(months=1, workloads=(make_workload(gpus=6.0),), supplies=(make_on_demand(), reserved))
+    (row,) = rows_of_plan(evaluate(plan), "Reserve")
+    assert (row.commitment_discount_status, row.effective_cost) == ("Used", 0.0)
+    assert focus.savings(row).total_usd == pytest.approx(744 * 6 * 4.0)
+
+
+def test_the_price_saved_against_follows_drift_and_steps() -> None:
+    plan = make_plan(
+        months=3,
+        workloads=(make_workload(gpus=8.0),),
+        supplies=(make_on_demand(), make_reserved()),
+        price_drift_per_month=-0.1,
+        price_steps=(PriceStep(date(2027, 3, 1), 1.3),),
+    )
+    used = [row for row in rows_of_plan(evaluate(plan), "Reserve") if row.charge_category == "Usage"]
+    # 744, 672 and 744 hours at 4.00, then a tenth less each month, and 30 % more from March
+    expected = [744 * 8 * 4.0, 672 * 8 * 4.0 * 0.9, 744 * 8 * 4.0 * 0.81 * 1.3]
+    assert [row.list_cost for row in used] == pytest.approx(expected)
 
 
 def test_refusals() -> None:

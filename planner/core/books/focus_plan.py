@@ -6,7 +6,9 @@ from datetime import date
 import numpy as np
 
 from planner.core.books.focus import ChargeFrequency, FocusRow, Status
-from planner.core.calendar import add_months
+from planner.core.calendar import FloatArray, Horizon, add_months
+from planner.core.disruptions import price_factors
+from planner.core.metered import price_path
 from planner.core.plan import Contract, Outcome, Reserved, SavingsPlan
 from planner.core.ranges import AT_LEAST_0, optional, refuse, require_fields
 
@@ -53,7 +55,7 @@ class CommitmentMonth:
 
 
 def commitment_rows(month: CommitmentMonth) -> list[FocusRow]:
-    """Return the rows of one commitment in one month; those that are a known 0 are left out.
+    """Return the rows of one commitment in one month; those that are a known 0 in all are left out.
 
     Purchases (upfront One-Time, recurring Recurring) are billed and Standard, their effective cost is 0. Use
     and what is left unused are Usage-Based and Committed, effective and billed at 0. Nothing was delivered
@@ -71,7 +73,8 @@ def commitment_rows(month: CommitmentMonth) -> list[FocusRow]:
         _usage(month, month.used_usd, "Used", month.on_demand_usd, month.contracted_usd),
         _usage(month, month.unused_usd, "Unused", 0.0, 0.0),
     ]
-    return [row for row in rows if row.billed_cost != 0.0 or row.effective_cost != 0.0]
+    # hours that cost nothing still save what they would have cost
+    return [row for row in rows if row.billed_cost != 0.0 or row.effective_cost != 0.0 or row.list_cost]
 
 
 def _purchase(
@@ -149,10 +152,9 @@ def _months(outcome: Outcome, supply: Commitment) -> list[CommitmentMonth]:
             return None
         return 0.0 if abs(value) < ROUNDING_USD else float(value)
 
-    def month_of(index: int, day: date) -> CommitmentMonth:
+    def month_of(day: date, price: float) -> CommitmentMonth:
         used_hours = amount("served", day, "paid_gpu_hours") or 0.0
-        price = _on_demand_usd_per_gpu_hour(outcome, index, supply)
-        on_demand = None if price is None else used_hours * price
+        on_demand = None if np.isnan(price) else used_hours * price
         return CommitmentMonth(
             supply.name,
             day,
@@ -167,16 +169,19 @@ def _months(outcome: Outcome, supply: Commitment) -> list[CommitmentMonth]:
         )
 
     days = [add_months(outcome.plan.start, index) for index in range(outcome.plan.months)]
-    return [month_of(index, day) for index, day in enumerate(days)]
+    prices = _on_demand_usd_per_gpu_hour(outcome, supply).tolist()
+    return [month_of(day, price) for day, price in zip(days, prices, strict=True)]
 
 
 def _term_end(supply: Commitment) -> date:
     return supply.end if isinstance(supply, Contract) else add_months(supply.start, supply.term_months)
 
 
-def _on_demand_usd_per_gpu_hour(outcome: Outcome, index: int, supply: Commitment) -> float | None:
-    reference = outcome.reference
+def _on_demand_usd_per_gpu_hour(outcome: Outcome, supply: Commitment) -> FloatArray:
+    """Return the reference price by month, as the dispatch takes it: drift and steps; NaN where unknown."""
+    plan, reference = outcome.plan, outcome.reference
     # what a plan in money covers is counted in money: how many hours it was stands elsewhere
-    if isinstance(supply, SavingsPlan) or reference is None or reference.usd_per_gpu_hour is None:
-        return None
-    return reference.usd_per_gpu_hour * (1.0 + outcome.plan.price_drift_per_month) ** index
+    is_known = reference is not None and not isinstance(supply, SavingsPlan)
+    usd = reference.usd_per_gpu_hour if is_known and reference else None
+    steps = price_factors(plan.price_steps, Horizon(plan.start, plan.months))
+    return price_path(usd, plan.price_drift_per_month, plan.months) * steps
