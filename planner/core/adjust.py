@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 from planner.core.plan import Owned, Plan, Supply
+from planner.core.ranges import AT_LEAST_0, RATE, optional, require_fields
 
 
 @dataclass(frozen=True)
@@ -19,9 +20,28 @@ class Overrides:
     usd_capex_per_gpu: float | None = None
     usd_per_kwh: float | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse numbers that cannot be meant; evaluate() checks them again in their plan."""
+        require_fields(
+            self,
+            demand_gpus=optional(AT_LEAST_0),
+            growth_per_month=optional(RATE),
+            price_drift_per_month=optional(RATE),
+            usd_capex_per_gpu=optional(AT_LEAST_0),
+            usd_per_kwh=optional(AT_LEAST_0),
+        )
+
 
 def adjust(plan: Plan, overrides: Overrides) -> Plan:
-    """Return the plan with the overrides in place; evaluate() checks the values."""
+    """Return the plan with the overrides in place.
+
+    Raises ValueError for demand to scale where there is none.
+
+    >>> from datetime import date
+    >>> plan = Plan("p", date(2027, 1, 1), 12, "H100", workloads=(), supplies=())
+    >>> adjust(plan, Overrides(price_drift_per_month=-0.01)).price_drift_per_month
+    -0.01
+    """
     plan = _with_demand(plan, overrides.demand_gpus)
     if overrides.growth_per_month is not None:
         growth = overrides.growth_per_month

@@ -43,3 +43,19 @@ def test_zero_is_a_number() -> None:
 def test_no_demand_cannot_be_scaled() -> None:
     with pytest.raises(ValueError, match="demand_gpus is 8, but Plan has no demand to scale"):
         adjust(make_plan(workloads=()), Overrides(demand_gpus=8.0))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("demand_gpus", -1.0),
+        ("demand_gpus", float("nan")),
+        ("growth_per_month", -1.0),
+        ("price_drift_per_month", float("inf")),
+        ("usd_capex_per_gpu", -0.01),
+        ("usd_per_kwh", float("nan")),
+    ],
+)
+def test_a_number_that_cannot_be_meant_is_refused_by_its_own_name(name: str, value: float) -> None:
+    with pytest.raises(ValueError, match=f"{name} is {value}; right would be a number"):
+        Overrides(**{name: value})
