@@ -217,3 +217,31 @@ def test_impossible_prices_and_probabilities_are_refused() -> None:
         scenario_weights(np.array([0.4, 0.4]), np.ones(2))
     with pytest.raises(ValueError, match="top_gpus"):
         layers_of(np.array([3.0]), 1.0, 2.0).sentence(4)
+
+
+def test_free_commitments_reach_the_peak_of_the_hours_that_count() -> None:
+    demand, weights = np.array([9.0, 3.0, 2.0]), np.array([0.0, 1.0, 2.0])
+    assert best_level(demand, 0.0, 1.0, weights=weights).gpus == 3
+    assert layers_of(demand, 0.0, 1.0, weights=weights).top_gpus.tolist() == [1, 2, 3]
+
+
+def test_utilization_and_coverage_never_pass_one() -> None:
+    """Sums of weights are rounded, in one of twenty cases upwards."""
+    for seed in range(100):
+        weights = np.random.default_rng(seed).random(50)
+        best = best_level(np.full(50, float(seed % 9 + 1)), 0.2, 1.0, weights=weights)
+        assert best.utilization == pytest.approx(1.0)
+        assert best.coverage == pytest.approx(1.0)
+        assert max(best.utilization, best.coverage) <= 1.0
+
+
+def test_a_level_is_checked_in_whole_instances() -> None:
+    with pytest.raises(ValueError, match="gpus is 4; right would be a multiple of gpus_per_instance, 8"):
+        check_level(4, np.array([0.0, 8.0]), 1.0, 2.0, 8)
+    with pytest.raises(ValueError, match=r"gpus is 2\.5"):
+        check_level(2.5, np.array([0.0, 8.0]), 1.0, 2.0)
+
+
+def test_weights_of_one_level_must_have_the_shape_of_the_demand() -> None:
+    with pytest.raises(ValueError, match="weights is of shape"):
+        cost_of_level(1, np.array([1.0, 2.0]), 1.0, 2.0, np.array([2.0]))

@@ -94,3 +94,8 @@ def test_impossible_scenarios_are_refused() -> None:
         best_expected_level({**one, "two": np.array([1.0])}, np.array([0.5, 0.5]), 0.5, 1.0)
     with pytest.raises(ValueError, match="probabilities"):
         best_expected_level(one, np.array([0.5, 0.5]), 0.5, 1.0)
+
+
+def test_the_regret_of_a_part_of_an_instance_is_refused() -> None:
+    with pytest.raises(ValueError, match="gpus is 4; right would be a multiple of gpus_per_instance, 8"):
+        regret_of_level(4, {"P10": np.array([8.0])}, 1.0, 2.0, 8)

@@ -17,7 +17,7 @@ import numpy as np
 
 from planner.core.calendar import FloatArray
 from planner.core.commitments.load_curve import GPUS, SAME_SHARE, LoadCurve, load_curve
-from planner.core.ranges import AT_LEAST_0, COUNT_FROM_1, optional, require_fields, takes
+from planner.core.ranges import AT_LEAST_0, COUNT_FROM_1, optional, refuse, require_fields, takes
 
 USD = optional(AT_LEAST_0)
 
@@ -127,7 +127,9 @@ def cost_of_level(
     172.0
     """
     demand = np.asarray(demand_gpus, dtype=np.float64)
-    weight = np.ones_like(demand) if weights is None else weights
+    weight = np.ones_like(demand) if weights is None else np.asarray(weights, dtype=np.float64)
+    if weight.shape != demand.shape:
+        refuse("weights", f"of shape {weight.shape}", f"of the shape of demand_gpus, {demand.shape}")
     rest = np.maximum(demand - gpus, 0.0)
     return float(np.sum(weight * (committed_usd_per_gpu_hour * gpus + on_demand_usd_per_gpu_hour * rest)))
 
@@ -183,7 +185,9 @@ def best_level_on_curve(
     prices = committed_usd_per_gpu_hour, on_demand_usd_per_gpu_hour
     level = _largest_cheapest(curve, *prices, gpus_per_instance)
     usd, usd_without = (float(each) for each in costs_on_curve(np.array([level, 0.0]), curve, *prices))
-    used, committed = curve.gpu_hours - float(curve.gpu_hours_above(np.array(level))), level * curve.weight
+    committed = level * curve.weight
+    used = curve.gpu_hours - float(curve.gpu_hours_above(np.array(level)))
+    used = min(used, committed, curve.gpu_hours)  # but for the rounding of the sums it is at most either
     return CommitmentSize(
         gpus=level,
         usd=usd,
@@ -224,7 +228,8 @@ def check_level(
 ) -> LevelCheck | None:
     """Return whether a level is optimal: used share of the next layer <= c/p <= that of the last one.
 
-    For whole demand and single GPUs this is W{D > K}/W <= c/p <= W{D >= K}/W. None without hours.
+    For whole demand and single GPUs this is W{D > K}/W <= c/p <= W{D >= K}/W. None without hours. Raises
+    ValueError for a level that is no whole number of instances.
 
     >>> check_level(4, np.array([2.0, 3, 3, 4, 4, 5, 6, 8, 8, 10]), 2.6, 4.0)
     LevelCheck(gpus=4, break_even=0.65, last_used_share=0.7, next_used_share=0.5)
@@ -252,6 +257,7 @@ def check_on_curve(
     >>> check_on_curve(0, load_curve(np.array([1.0, 0.0])), 0.6, 1.0).holds
     True
     """
+    require_whole_instances(gpus, gpus_per_instance)
     following = curve.used_share(gpus + gpus_per_instance, gpus_per_instance)
     if following is None:
         return None
@@ -260,3 +266,13 @@ def check_on_curve(
     break_even = committed / on_demand if on_demand else dearest
     last = curve.used_share(gpus, gpus_per_instance) if gpus else None
     return LevelCheck(gpus, break_even, last, following)
+
+
+@takes(gpus=GPUS, gpus_per_instance=COUNT_FROM_1)
+def require_whole_instances(gpus: float, gpus_per_instance: int) -> None:
+    """Raise ValueError for a level that is no whole number of instances.
+
+    >>> require_whole_instances(16, 8)
+    """
+    if gpus % gpus_per_instance:
+        refuse("gpus", gpus, f"a multiple of gpus_per_instance, {gpus_per_instance}")

@@ -50,8 +50,9 @@ class LoadCurve:
 
     @property
     def peak_gpus(self) -> float:
-        """Return the highest demand; 0 where there is none."""
-        return float(self.gpus[0]) if self.gpus.size else 0.0
+        """Return the highest demand of the hours that have weight; 0 where there is none."""
+        counting = self.gpus[self.weights > 0.0]
+        return float(counting[0]) if counting.size else 0.0
 
     @property
     def gpu_hours(self) -> float:

@@ -16,6 +16,7 @@ from planner.core.commitments.level import (
     best_level,
     best_level_on_curve,
     costs_on_curve,
+    require_whole_instances,
 )
 from planner.core.commitments.load_curve import GPUS, SAME_SHARE, load_curve, scenario_weights
 from planner.core.ranges import AT_LEAST_0, COUNT_FROM_1, SHARE, optional, refuse, require, takes
@@ -62,13 +63,15 @@ def regret_of_level(
 ) -> tuple[RegretOfLevel, ...]:
     """Return cost and regret of a level in each scenario, in their order.
 
-    Demand (hours,) per scenario, `hour_factors` (hours,) discount; no probability is used.
+    Demand (hours,) per scenario, `hour_factors` (hours,) discount; no probability is used. Raises ValueError
+    for a level that is no whole number of instances.
 
     >>> demand = {"P10": np.array([2.0, 2.0]), "P90": np.array([6.0, 6.0])}
     >>> [each.usd_regret for each in regret_of_level(4, demand, 0.5, 1.0)]
     [2.0, 2.0]
     """
     prices = committed_usd_per_gpu_hour, on_demand_usd_per_gpu_hour
+    require_whole_instances(gpus, gpus_per_instance)
     found = []
     for name, demand in demand_by_scenario.items():
         require(GPUS, **{f"demand of {name}": demand})
