@@ -160,3 +160,24 @@ def test_impossible_terms_are_refused() -> None:
         TermOffer("none", 0, 1.0)
     with pytest.raises(ValueError, match="on_demand_usd_per_gpu_hour"):
         compare_terms([], np.ones(3), FLAT, TWO_MONTHS)
+
+
+def test_a_renewal_at_an_unknown_price_names_the_on_demand_price_alone() -> None:
+    path = np.array([4.0] * 12 + [np.nan] + [2.0] * 11)
+    held = compare_terms([TermOffer("a year", 12, 3.0)], path, np.ones(24), np.full(24, 100.0))[0]
+    assert held.usd_present_value is None
+    assert held.missing == ("on_demand_usd_per_gpu_hour",)
+
+
+def test_an_unknown_price_after_the_last_whole_term_is_named() -> None:
+    path = np.array([4.0] * 12 + [np.nan])
+    offers = [TermOffer("a year", 12, 3.0), TermOffer("two years", 24, 2.0)]
+    for cost in compare_terms(offers, path, np.ones(13), np.full(13, 100.0)):
+        assert cost.usd_present_value is None
+        assert cost.missing == ("on_demand_usd_per_gpu_hour",)
+
+
+def test_a_steep_rise_of_prices_needs_next_to_no_use() -> None:
+    assert break_even_utilization_with_decline(0.5, -10.0, 100.0) == pytest.approx(0.0, abs=1e-300)
+    rise = break_even_utilization_with_decline(0.5, -0.2, 3.0)
+    assert rise == pytest.approx(0.5 * 0.6 / (np.exp(0.6) - 1.0))

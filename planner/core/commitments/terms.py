@@ -79,7 +79,10 @@ def break_even_utilization_with_decline(
     fall = decline_per_year * years
     if fall == 0.0:
         return committed_share_of_price
-    return float(committed_share_of_price * fall / -np.expm1(-fall))
+    if fall > 0.0:
+        return float(committed_share_of_price * fall / -np.expm1(-fall))
+    # the same, multiplied by e^fall above and below: a steep rise stays a number
+    return float(committed_share_of_price * fall * np.exp(fall) / np.expm1(fall))
 
 
 @takes(
@@ -277,7 +280,9 @@ def _held_through(
     end_factors = discount_factors(rate_per_year, term).end
     tests, usd = [], float(usd_on_demand[terms * term :].sum())
     for start in range(0, terms * term, term):
+        # where a renewal's price is unknown the path is, and its gap alone is named
         level = path[start] / path[0] if path[0] else 1.0
+        level = 1.0 if np.isnan(level) else level
         held = slice(start, start + term)
         hourly = np.nan if offer.usd_per_gpu_hour is None else offer.usd_per_gpu_hour * level
         upfront = _times(offer.usd_upfront_per_gpu, level)
@@ -286,13 +291,16 @@ def _held_through(
         from_now = (1.0 + rate_per_year) ** (-start / MONTHS_PER_YEAR)
         usd += np.nan if test.usd_committed is None else test.usd_committed * from_now
     total, without = _known(usd), _known(float(usd_on_demand.sum()))
+    named = [name for test in tests for name in test.missing]
+    if np.isnan(usd_on_demand[terms * term :]).any():
+        named.append("on_demand_usd_per_gpu_hour")
     return TermCost(
         name=offer.name,
         usd_present_value=total,
         usd_saved=None if total is None or without is None else without - total,
         terms=terms,
         first_term=tests[0] if tests else None,
-        missing=tuple(dict.fromkeys(name for test in tests for name in test.missing)),
+        missing=tuple(dict.fromkeys(named)),
     )
 
 
