@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from planner.core.commitments.level import best_level
 from planner.core.commitments.money_level import best_money_level, cost_curve, value_at_plan_prices
 from planner.core.commitments.savings_plan import apply_plans
-from planner.core.commitments.usage import SpendPlan, UsageItem
+from planner.core.commitments.second_opinion import hourly_optima, recommended
+from planner.core.commitments.usage import SpendPlan, UsageItem, order_of_application
 
 FEW = settings(max_examples=50, deadline=None)
 Use = tuple[list[UsageItem], np.ndarray, dict[str, float], np.ndarray]
@@ -199,3 +200,21 @@ def test_bad_input_is_refused_with_the_right_range() -> None:
         cost_curve(item, np.array([[1.0]]), {"a": 0.5}, np.array([-1.0]))
     with pytest.raises(ValueError, match="usd_per_hour is"):
         cost_curve(item, np.array([[1.0]]), {"a": 0.5}).at(np.array([-1.0]))
+
+
+@pytest.mark.parametrize("usd", [-0.5, 0.0, np.inf])
+def test_an_impossible_plan_price_is_refused_wherever_prices_are_given(usd: float) -> None:
+    items, units = [UsageItem("a", 1.0)], np.array([[1.0]])
+    calls = (
+        lambda: cost_curve(items, units, {"a": usd}),
+        lambda: best_money_level(items, units, {"a": usd}),
+        lambda: value_at_plan_prices(items, units, {"a": usd}),
+        lambda: order_of_application(items, {"a": usd}),
+        lambda: hourly_optima(items, units, {"a": usd}),
+        lambda: recommended("aws", items, np.ones((168, 1)), {"a": usd}, 7),
+    )
+    for call in calls:
+        with pytest.raises(
+            ValueError, match=r"usd_plan_per_unit of a is .*; right would be a number above 0"
+        ):
+            call()

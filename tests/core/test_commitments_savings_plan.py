@@ -266,3 +266,8 @@ def test_bad_input_is_refused_with_the_right_range() -> None:
         UsageItem("a", -1.0)
     with pytest.raises(ValueError, match="usd_per_hour is inf"):
         hourly_use(np.array([1.0]), float("inf"))
+
+
+def test_a_plan_of_nobody_that_is_not_shared_is_refused() -> None:
+    with pytest.raises(ValueError, match="p: owner is None; right would be an account"):
+        SpendPlan("p", 1.0, {"a": 0.5}, owner=None, shared=False)

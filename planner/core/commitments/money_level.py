@@ -24,6 +24,7 @@ from planner.core.commitments.usage import (
     missing_prices,
     on_demand_prices,
     order_of_application,
+    require_plan_prices,
     share_of,
     two_dimensional,
 )
@@ -178,11 +179,12 @@ def _utilization(
 def value_at_plan_prices(
     items: Sequence[UsageItem], units: FloatArray, usd_plan_per_unit: Mapping[str, float | None]
 ) -> FloatArray:
-    """Return the eligible use of each hour at plan prices, (hours,).
+    """Return the eligible use of each hour at plan prices, (hours,). Raises ValueError for impossible prices.
 
     >>> value_at_plan_prices([UsageItem("a", 1.0)], np.array([[1.0], [3.0]]), {"a": 0.5})
     array([0.5, 1.5])
     """
+    require_plan_prices("usd_plan_per_unit", usd_plan_per_unit)
     usd = np.array([usd_plan_per_unit.get(item.name) or 0.0 for item in items])
     return np.asarray(two_dimensional(items, units) @ usd)
 

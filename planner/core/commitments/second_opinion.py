@@ -28,7 +28,14 @@ from planner.core.commitments.recommendation import (
     RecommendationCheck,
     check_recommendation,
 )
-from planner.core.commitments.usage import UsageItem, known, on_demand_prices, share_of, two_dimensional
+from planner.core.commitments.usage import (
+    UsageItem,
+    known,
+    on_demand_prices,
+    require_plan_prices,
+    share_of,
+    two_dimensional,
+)
 from planner.core.ranges import AT_LEAST_0, Range, optional, refuse, require_one_of, takes
 from planner.core.units import HOURS_PER_DAY
 
@@ -95,6 +102,7 @@ def hourly_optima(
     >>> hourly_optima([UsageItem("a", 1.0)], np.array([[3.0], [1.0], [1.0]]), {"a": 0.5})
     array([0.5, 1.5])
     """
+    require_plan_prices("usd_plan_per_unit", usd_plan_per_unit)
     usd = {item.name: item.usd_on_demand_per_unit for item in items}
     saving = {
         name: price

@@ -54,8 +54,18 @@ class SpendPlan:
 
     def __post_init__(self) -> None:
         require_fields(self, self.name, usd_per_hour=AT_LEAST_0)
-        for item, usd in self.usd_per_unit.items():
-            require(PLAN_PRICE, **{f"{self.name}: usd_per_unit of {item}": usd})
+        require_plan_prices(f"{self.name}: usd_per_unit", self.usd_per_unit)
+        if self.owner is None and not self.shared:
+            refuse(f"{self.name}: owner", None, "an account, where a plan is not shared")
+
+
+def require_plan_prices(name: str, usd_per_unit: Mapping[str, float | None]) -> None:
+    """Raise ValueError for a plan price that is not above 0; None is not eligible, NaN unknown.
+
+    >>> require_plan_prices("usd_plan_per_unit", {"a": 0.7, "b": None})
+    """
+    for item, usd in usd_per_unit.items():
+        require(PLAN_PRICE, **{f"{name} of {item}": usd})
 
 
 @takes(value=UNBOUNDED)
@@ -107,11 +117,13 @@ def order_of_application(
 ) -> tuple[int, ...]:
     """Return the places of the eligible items: falling discount 1 - s/o, ties at the lower s first.
 
-    An item with a missing price goes last; what it leaves unknown is the caller's to say.
+    An item with a missing price goes last; what it leaves unknown is the caller's to say. Raises ValueError
+    for a plan price that is not above 0.
 
     >>> order_of_application([UsageItem("a", 1.0), UsageItem("b", 4.0)], {"a": 0.8, "b": 2.0})
     (1, 0)
     """
+    require_plan_prices("usd_plan_per_unit", usd_per_unit)
     keyed = []
     for place, item in enumerate(items):
         plan_usd, usd = usd_per_unit.get(item.name), item.usd_on_demand_per_unit
