@@ -173,3 +173,9 @@ def test_bad_input_is_refused_with_the_right_range() -> None:
         term("a", date(2027, 1, 1), usd=float("nan"))
     with pytest.raises(ValueError, match="window_days is 0"):
         expiring_usd_per_year([], TODAY, 0)
+
+
+def test_a_term_that_is_over_is_not_missing_a_price() -> None:
+    over = CommitmentTerm("over", date(2020, 1, 1), date(2021, 1, 1), usd_per_hour=None, gpus=None)
+    later = CommitmentTerm("later", date(2027, 1, 1), date(2028, 1, 1), usd_per_hour=None)
+    assert expiry_figures([over, later], date(2026, 10, 1)).missing == ("later",)

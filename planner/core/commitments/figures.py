@@ -150,7 +150,8 @@ class Cliff:
 class ExpiryFigures:
     """When commitments end, seen from one day. Yearly money; None where a price or a count is unknown.
 
-    `missing` names the commitments without a price. Cliffs are None too where nothing is active or drops.
+    `missing` names the commitments without a price that are not over. Cliffs are None too where nothing is
+    active or drops.
     """
 
     active_usd_per_year: float | None
@@ -186,7 +187,7 @@ def expiry_figures(commitments: Sequence[CommitmentTerm], as_of: date) -> Expiry
         cliff_usd=_cliff(commitments, as_of, _usd(commitments)),
         cliff_gpus=_cliff(commitments, as_of, _gpus(commitments)),
         ladder=ladder(commitments, as_of),
-        missing=tuple(each.name for each in commitments if each.usd_per_hour is None),
+        missing=tuple(each.name for each in commitments if each.usd_per_hour is None and each.end > as_of),
     )
 
 
