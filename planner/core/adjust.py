@@ -2,7 +2,10 @@
 
 from dataclasses import dataclass, replace
 
-from planner.core.plan import Owned, Plan, Supply
+import numpy as np
+
+from planner.core.calendar import Horizon
+from planner.core.plan import Owned, Plan, Supply, Workload
 from planner.core.ranges import AT_LEAST_0, RATE, optional, require_fields
 
 
@@ -10,7 +13,8 @@ from planner.core.ranges import AT_LEAST_0, RATE, optional, require_fields
 class Overrides:
     """Numbers that replace those of a plan; None keeps the plan's own.
 
-    `demand_gpus` is the mean of month 1 of all workloads together, which keep their proportions.
+    `demand_gpus` is the mean of month 1 of all workloads together, which keep their proportions. Growth does
+    nothing to a workload that is given by the hour.
     `usd_capex_per_gpu` is the price of servers alone, without network and installation.
     """
 
@@ -56,16 +60,26 @@ def adjust(plan: Plan, overrides: Overrides) -> Plan:
 def _with_demand(plan: Plan, gpus: float | None) -> Plan:
     if gpus is None:
         return plan
-    now = sum(workload.gpus for workload in plan.workloads)
+    hours = int(Horizon(plan.start, 1).hours()[0])
+    now = sum(_gpus_of_month_1(workload, hours) for workload in plan.workloads)
     if now == 0.0:
         raise ValueError(
             f"demand_gpus is {gpus:g}, but {plan.name} has no demand to scale; "
             "right would be a plan with at least one workload above 0 GPUs"
         )
-    scale = gpus / now
-    return replace(
-        plan, workloads=tuple(replace(workload, gpus=workload.gpus * scale) for workload in plan.workloads)
-    )
+    return replace(plan, workloads=tuple(_scaled(workload, gpus / now) for workload in plan.workloads))
+
+
+def _gpus_of_month_1(workload: Workload, hours: int) -> float:
+    series, factors = workload.hourly_gpus, workload.month_factors
+    mean = workload.gpus if series is None else float(np.mean(series[:hours]))
+    return mean if factors is None else mean * factors[0]
+
+
+def _scaled(workload: Workload, scale: float) -> Workload:
+    series = workload.hourly_gpus
+    scaled = None if series is None else tuple(gpus * scale for gpus in series)
+    return replace(workload, gpus=workload.gpus * scale, hourly_gpus=scaled)
 
 
 def _with_prices(supply: Supply, overrides: Overrides) -> Supply:

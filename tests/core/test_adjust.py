@@ -1,8 +1,11 @@
 """What-if numbers replace those of a plan."""
 
+from dataclasses import replace
+
 import pytest
 
 from planner.core.adjust import Overrides, adjust
+from planner.core.evaluate import evaluate
 from planner.core.plan import Owned
 from tests.builders import make_on_demand, make_owned, make_plan, make_workload
 
@@ -22,6 +25,24 @@ def test_demand_scales_all_workloads_in_proportion() -> None:
         25.0,
     ]
     assert [workload.gpus for workload in PLAN.workloads] == [30.0, 10.0]
+
+
+def test_demand_of_month_1_counts_a_series_by_the_hour_and_the_factor_of_the_month() -> None:
+    """10 GPUs in January's 744 hours and 20 after, and 8 at half: 14 in month 1, scaled to 28."""
+    series = (10.0,) * 744 + (20.0,) * 672
+    plan = make_plan(
+        months=2,
+        workloads=(
+            make_workload(name="measured", gpus=0.0, hourly_gpus=series),
+            make_workload(gpus=8.0, month_factors=(0.5, 1.0)),
+        ),
+    )
+    measured, other = adjust(plan, Overrides(demand_gpus=28.0)).workloads
+    assert measured.hourly_gpus == (20.0,) * 744 + (40.0,) * 672
+    assert (other.gpus, other.month_factors) == (16.0, (0.5, 1.0))
+    demanded = evaluate(replace(plan, workloads=(measured, other))).monthly
+    first = demanded[demanded["month"] == plan.start]
+    assert first["useful_gpu_hours"].sum() == pytest.approx(28.0 * 744)
 
 
 def test_growth_and_drift() -> None:
