@@ -16,14 +16,14 @@ from planner.core.books.economic import (
 )
 from planner.core.evaluate import evaluate
 from planner.core.money import discount_factors
-from planner.core.plan import Block, Contract, ContractStep, Loan, Plan, PlanRate, SavingsPlan
+from planner.core.plan import Block, Contract, ContractStep, Loan, Plan, PlanRate, Project, SavingsPlan
 from tests.builders import make_on_demand, make_owned, make_plan, make_reserved, make_workload
 
 JANUARY = date(2027, 1, 1)
 
 
 def full_plan(rate: float, months: int = 30, loan_share: float = 0.6) -> Plan:
-    """Return a plan that owns, borrows, reserves, holds contracts and rents."""
+    """Return a plan that owns, borrows, reserves, holds contracts, rents and pays for a project."""
     supplies = (
         make_owned(
             order_date=date(2027, 2, 10),
@@ -48,6 +48,7 @@ def full_plan(rate: float, months: int = 30, loan_share: float = 0.6) -> Plan:
         workloads=(make_workload(gpus=30.0),),
         supplies=supplies,
         discount_rate_per_year=rate,
+        projects=(Project("Validate H200", date(2027, 5, 3), 100_000.0),),
     )
 
 

@@ -14,10 +14,11 @@ from planner.core.calendar import FloatArray
 from planner.core.lines import RESIDUAL
 from planner.core.money import FLOW, discount_factors, monthly_rate
 from planner.core.plan import Outcome
+from planner.core.projects import PROJECT
 from planner.core.ranges import RATE, refuse, takes
 
 # paid at the begin of a month, so tied up all through it; every other line falls at its end
-BEGIN_LINES = ("hardware_deposit", "hardware_delivery", "loan_draw", "upfront")
+BEGIN_LINES = ("hardware_deposit", "hardware_delivery", "loan_draw", "upfront", PROJECT)
 
 
 @takes(amortized_usd=FLOW, opening_usd=FLOW, begin_usd=FLOW, rate_per_period=RATE)
