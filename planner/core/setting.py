@@ -77,7 +77,7 @@ def setting_of(plan: Plan, grid: Grid) -> Setting:
     lives = [life_of(owned, horizon) for owned in fleet]
     names = [owned.name for owned in fleet]
     metered = [supply for supply in plan.supplies if isinstance(supply, OnDemand | Spot)]
-    steps, up = price_factors(plan.price_steps, horizon), up_by_month(plan, horizon)
+    path, up = rental_path(plan, horizon), up_by_month(plan, horizon)
     return Setting(
         plan=plan,
         horizon=horizon,
@@ -88,7 +88,7 @@ def setting_of(plan: Plan, grid: Grid) -> Setting:
         lit=dict(zip(names, lit_shares(fleet, lives, plan.power_limits, horizon), strict=True)),
         staff=dict(zip(names, staff_usd_by_supply(fleet, lives, month), strict=True)),
         prices={
-            each.name: price_path(each.usd_per_gpu_hour, plan.price_drift_per_month, plan.months) * steps
+            each.name: path * (float("nan") if each.usd_per_gpu_hour is None else each.usd_per_gpu_hour)
             for each in metered
         },
         quotas={
@@ -98,3 +98,9 @@ def setting_of(plan: Plan, grid: Grid) -> Setting:
         },
         up=up,
     )
+
+
+def rental_path(plan: Plan, horizon: Horizon) -> FloatArray:
+    """Return what rental prices are, by month, as multiples of their value in month 1 before any step."""
+    steps = price_factors(plan.price_steps, horizon)
+    return price_path(1.0, plan.price_drift_per_month, plan.months) * steps

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from planner.core.evaluate import evaluate
-from planner.core.plan import VIEWS, Contract, ContractStep, Plan, PlanRate, SavingsPlan
+from planner.core.plan import VIEWS, Contract, ContractStep, Plan, PlanRate, PriceStep, SavingsPlan
 from planner.core.uncertainty.draws import bridge, chosen, draw, pert_quantile, standard_error_of_share
 from planner.core.uncertainty.factors import (
     CERTAIN,
@@ -323,3 +323,17 @@ def test_a_cash_band_has_a_quantile_for_each_month() -> None:
 def test_absurd_values_are_refused(build, message: str) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(ValueError, match=message):
         build()
+
+
+def test_the_floor_counts_from_month_1_whatever_a_step_of_prices_does() -> None:
+    halved = make_plan(months=3, price_steps=(PriceStep(date(2027, 2, 1), 0.5),))
+    floor = replace(CERTAIN, price_floor_share=0.8)
+    # the plan's own half is below the floor: the floor lifts nothing that the plan itself says
+    assert simulate([halved], some_draws(2, 3), floor)[0].total["cash_usd"] == pytest.approx(
+        [evaluate(halved).total["cash_usd"]] * 2
+    )
+    # with a wild market prices never leave 80 % of month 1 downwards, before and after a step up
+    raised = make_plan(months=3, price_steps=(PriceStep(date(2027, 2, 1), 1.25),))
+    wild = replace(floor, price_sigma_per_root_year=3.0)
+    lowest = simulate([raised], some_draws(4_000, 3), wild)[0].cash_usd_by_month.min(axis=1)
+    assert lowest[1:] == pytest.approx([0.8 * 8 * 4.0 * 672, 0.8 * 8 * 4.0 * 744])

@@ -101,6 +101,10 @@ class Case:
             context("Months", f"{plan.months} from {plan.start:%b %Y}"),
             context("Discount rate", f"{plan.discount_rate_per_year:.1%} a year, effective"),
             context("Drift of rental prices", f"{plan.price_drift_per_month:+.2%} a month from month 2"),
+            *(
+                context("Step of rental prices", f"times {step.factor:g} from {step.start:%b %Y}")
+                for step in plan.price_steps
+            ),
         )
 
     def price_inputs(self) -> tuple[Input, ...]:

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import betaincinv, ndtr
 
 from planner.core.calendar import FloatArray
-from planner.core.ranges import ANY, COUNT_FROM_1, RATE, SHARE, Range, takes
+from planner.core.ranges import ANY, AT_LEAST_0, COUNT_FROM_1, SHARE, Range, takes
 from planner.core.uncertainty.factors import FACTORS, Correlation, Jump, Pert, Uncertainty, correlation_matrix
 from planner.core.units import MONTHS_PER_YEAR
 
@@ -94,13 +94,17 @@ class Paths:
     power: FloatArray
 
 
-@takes(months=MONTHS, drift_per_month=RATE)
-def paths_of(draws: Draws, uncertainty: Uncertainty, months: int, drift_per_month: float) -> Paths:
-    """Return the multipliers of a plan of `months`; its `drift_per_month` counts in the floor of prices."""
+@takes(price_path=AT_LEAST_0)
+def paths_of(draws: Draws, uncertainty: Uncertainty, price_path: FloatArray) -> Paths:
+    """Return the multipliers of a plan's values; `price_path` is what its rental prices are without chance.
+
+    It is by month, as multiples of month 1, and counts in the floor of prices.
+    """
+    months = len(price_path)
     years = np.arange(months)[:, None] / MONTHS_PER_YEAR
     fx = uncertainty.fx_sigma_per_root_year * draws.of("fx")
     return Paths(
-        price=_price(draws, uncertainty, months, drift_per_month),
+        price=_price(draws, uncertainty, price_path),
         demand=_demand(draws, uncertainty, years),
         fx=np.exp(fx * np.sqrt(years + 1.0 / MONTHS_PER_YEAR)),
         lead_time=np.exp(uncertainty.lead_time_sigma * draws.of("delivery")),
@@ -110,12 +114,13 @@ def paths_of(draws: Draws, uncertainty: Uncertainty, months: int, drift_per_mont
     )
 
 
-def _price(draws: Draws, uncertainty: Uncertainty, months: int, drift_per_month: float) -> FloatArray:
+def _price(draws: Draws, uncertainty: Uncertainty, price_path: FloatArray) -> FloatArray:
+    months = len(price_path)
     price = np.exp(uncertainty.price_sigma_per_root_year * draws.walk[:months])
     if uncertainty.jump is not None:
         price *= _jumped(draws, uncertainty.jump, months)
     if uncertainty.price_floor_share > 0.0:
-        drifted = np.power(1.0 + drift_per_month, np.arange(months))[:, None]
+        drifted = np.maximum(price_path, np.finfo(float).tiny)[:, None]
         # the floor is a share of month 1's price, and lifts nothing that the plan itself puts below it
         floor = np.minimum(uncertainty.price_floor_share / drifted, 1.0)
         price = np.maximum(price, floor)

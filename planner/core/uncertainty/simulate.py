@@ -17,7 +17,7 @@ from planner.core.ledger import Ledger
 from planner.core.load_duration import build_blocks
 from planner.core.plan import VIEWS, Gap, Plan, View
 from planner.core.ranges import refuse
-from planner.core.setting import Grid, setting_of
+from planner.core.setting import Grid, Setting, rental_path, setting_of
 from planner.core.slots import build_demand
 from planner.core.uncertainty.draws import Draws, Paths, paths_of
 from planner.core.uncertainty.factors import Uncertainty
@@ -88,18 +88,19 @@ def simulate(
 
 
 class _Worlds:
-    """The paths of the draws and the demands to dispatch at, made once for plans of one length and drift."""
+    """The paths of the draws and the demands to dispatch at, made once for plans of one price path."""
 
     def __init__(self, draws: Draws, uncertainty: Uncertainty) -> None:
         self.draws = draws
         self.uncertainty = uncertainty
-        self.made: dict[tuple[int, float], tuple[Paths, FloatArray]] = {}
+        self.made: dict[tuple[float, ...], tuple[Paths, FloatArray]] = {}
 
-    def of(self, plan: Plan) -> tuple[Paths, FloatArray]:
+    def of(self, setting: Setting) -> tuple[Paths, FloatArray]:
         """Return the paths of a plan, and the multiples of its demand."""
-        key = (plan.months, plan.price_drift_per_month)
+        path = rental_path(setting.plan, setting.horizon)
+        key = tuple(path.tolist())
         if key not in self.made:
-            paths = paths_of(self.draws, self.uncertainty, *key)
+            paths = paths_of(self.draws, self.uncertainty, path)
             self.made[key] = (paths, demand_nodes(paths.demand))
         return self.made[key]
 
@@ -113,7 +114,7 @@ def _simulated(plan: Plan, worlds: _Worlds, uncertainty: Uncertainty, grid: Grid
         else build_blocks(setting.horizon, plan.workloads, cuts, grid.blocks_per_month)
     )
     base = nothing_used(plan, grid, demand)
-    paths, nodes = worlds.of(plan)
+    paths, nodes = worlds.of(setting)
     states = delivery_states(plan, base.horizon, paths.lead_time)
     foreign = frozenset(uncertainty.foreign)
     use = use_of(base, states.plans, nodes, foreign)

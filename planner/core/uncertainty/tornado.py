@@ -45,9 +45,7 @@ class Tornado:
     bars: tuple[Bar, ...]
 
 
-def tornado(
-    plan: Plan, uncertainty: Uncertainty, view: View, grid: Grid = STUDY_GRID
-) -> Tornado | None:
+def tornado(plan: Plan, uncertainty: Uncertainty, view: View, grid: Grid = STUDY_GRID) -> Tornado | None:
     """Return the bars by falling |swing|, those without effect left out; None where the total is unknown."""
     z = [NormalDist().inv_cdf(rank) for rank in RANKS]
     normals = np.zeros((1 + len(FACTORS) * len(z), len(FACTORS)))
