@@ -180,3 +180,11 @@ def test_impossible_plans_are_refused() -> None:
         ladder_purchases(8, 12, 24, rungs=5)
     with pytest.raises(ValueError, match="gpus"):
         ladder_purchases(9, 12, 24, gpus_per_instance=8)
+
+
+def test_a_ladder_leaves_room_for_what_starts_later() -> None:
+    """Four GPUs are agreed from month 1 on: a ladder of one rung may buy only the other four now."""
+    agreed = [Purchase(1, 12, 4)]
+    bought = ladder_purchases(8, 12, 17, rungs=1, held=agreed)
+    assert active_gpus([*agreed, *bought], 17).max() == 8
+    assert [(each.start_month, each.gpus) for each in bought] == [(0, 4), (12, 4)]

@@ -55,8 +55,9 @@ def ladder_purchases(
     bought: list[Purchase] = []
     for place, start in enumerate(range(first_month, months, term_months // rungs)):
         rung = (instances + (place % rungs < rest)) * gpus_per_instance
-        active = int(active_gpus([*held, *bought], start + 1)[start])
-        missing = max(gpus - active, 0) // gpus_per_instance * gpus_per_instance
+        # what is agreed to start later counts too: the level is not passed during the rung's own term
+        active = active_gpus([*held, *bought], min(start + term_months, int(MONTHS.high)))[start:]
+        missing = max(gpus - int(active.max()), 0) // gpus_per_instance * gpus_per_instance
         if min(rung, missing):
             bought.append(Purchase(start, term_months, min(rung, missing), f"rung {place % rungs + 1}"))
     return tuple(bought)
