@@ -13,11 +13,23 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.core.ranges import ABOVE_0, AT_LEAST_0, SHARE_ABOVE_0, require_fields, takes, with_unknown
+from planner.core.ranges import ABOVE_0, ANY, AT_LEAST_0, SHARE_ABOVE_0, require_fields, takes, with_unknown
 from planner.core.spot_traces import Hours, Spell, Trace, spells
 
 _USD = with_unknown(AT_LEAST_0)
 _SAME_HOURS = 1e-9  # times that differ by less are the same
+
+
+@takes(time_left_hours=ANY, work_left_hours=AT_LEAST_0, restart_hours=AT_LEAST_0)
+def must_leave_spot(time_left_hours: float, work_left_hours: float, restart_hours: float) -> bool:
+    """Return whether a job has to move to on demand now: time left <= work left + restart.
+
+    Never when no work is left. Source: Wu and others, NSDI 2024, "Can't Be Late" (safety net rule).
+
+    >>> must_leave_spot(10.0, 8.0, 1.0), must_leave_spot(9.0, 8.0, 1.0)
+    (False, True)
+    """
+    return work_left_hours > 0.0 and time_left_hours <= work_left_hours + restart_hours
 
 
 @dataclass(frozen=True)

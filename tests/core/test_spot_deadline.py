@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.core.spot import lowest_hazard_per_hour
-from planner.core.spot_deadline import DeadlineJob, replay
+from planner.core.spot_deadline import DeadlineJob, must_leave_spot, replay
 from planner.core.spot_traces import Trace, availability, sampled_share, spells, trace_of
 
 
@@ -290,3 +290,15 @@ def test_values_without_a_meaning_are_refused() -> None:
     ):
         with pytest.raises(ValueError, match=name):
             call()
+
+
+@pytest.mark.parametrize(
+    ("time_left", "work_left", "restart", "leave"),
+    [(10.0, 8.0, 1.0, False), (9.0, 8.0, 1.0, True), (8.5, 8.0, 1.0, True), (5.0, 0.0, 1.0, False)],
+)
+def test_leave_spot_while_on_demand_still_makes_it(
+    time_left: float, work_left: float, restart: float, leave: bool
+) -> None:
+    assert must_leave_spot(time_left, work_left, restart) is leave
+    with pytest.raises(ValueError, match="work_left_hours is -1"):
+        must_leave_spot(1.0, -1.0, 0.0)
