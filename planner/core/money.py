@@ -67,16 +67,16 @@ def discount(rate: float, ahead: FloatArray, name: str = "rate_per_period") -> F
     """Return (1 + i)^-t for times `ahead` in periods of the rate, in their shape.
 
     Raises ValueError, under the `name` that the caller has for the rate, where a factor is too large for a
-    number, as at rates near -1 over many periods.
+    number, as at rates near -1 over many periods, or at large ones over as many that are past.
 
     >>> discount(0.25, np.array([0.0, 1.0, 2.0])).tolist()
     [1.0, 0.8, 0.64]
     """
     with np.errstate(over="ignore"):
         factors: FloatArray = (1.0 + rate) ** -np.asarray(ahead, dtype=np.float64)
-    if rate < 0.0 and np.isinf(factors).any():
-        longest = f"{float(np.max(ahead)):,.0f} periods"
-        refuse(name, rate, f"a rate at which what is {longest} ahead can be told in numbers")
+    if np.isinf(factors).any():
+        longest = f"{float(np.max(np.abs(ahead))):,.0f} periods"
+        refuse(name, rate, f"a rate at which what is {longest} away can be told in numbers")
     return factors
 
 

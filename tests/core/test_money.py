@@ -179,6 +179,7 @@ def test_discounting_at_a_rate_near_minus_one_is_a_number_or_is_refused() -> Non
         lambda: money.present_value([1.0] * 1_200, -0.5, "mid_period"),
         lambda: money.npv_dated([(date(2027, 1, 1), 1.0), (date(9000, 1, 1), 1.0)], -0.5),
         lambda: money.discount_factors(-0.9999999, 12_000),
+        lambda: money.npv_dated([(date(2027, 1, 1), 1.0), (date(1027, 1, 1), 1.0)], 999.0),
     ):
-        with pytest.raises(ValueError, match=r"rate_per_(period|year) is -0.*; right would be a rate at"):
+        with pytest.raises(ValueError, match=r"rate_per_(period|year) is (-0|999).*; right would be a rate"):
             refused()
