@@ -318,19 +318,21 @@ def merit_orders(market: Market, workload: int, may_wait: bool, months: int) -> 
     if not open_to:
         return np.zeros((months, 0), dtype=np.int64)
     sources = [market.sources[place] for place in open_to]
-    marginal = np.array([_marginal_usd(source, market, workload) for source in sources])
     rank = np.array([KIND_RANK[source.kind] for source in sources])[:, None] + np.zeros(months)
     first = np.array([may_wait and source.kind not in PAID_FOR for source in sources])[:, None]
+    marginal = _marginal_usd(sources, market, workload)
     order = np.lexsort((rank, marginal, first + np.zeros(months)), axis=0).T
     return np.asarray(open_to, dtype=np.int64)[order]
 
 
-def _marginal_usd(source: Source, market: Market, workload: int) -> FloatArray:
-    useful = market.useful_per_paid[workload, source.supply]
-    data = market.usd_data[workload, source.supply]
+def _marginal_usd(sources: Sequence[Source], market: Market, workload: int) -> FloatArray:
+    """Return the marginal cost per useful GPU-hour by (source, month), unknown ones as said above."""
+    rows = [source.supply for source in sources]
+    usd = np.array([source.usd_per_paid_gpu_hour for source in sources])
     with np.errstate(divide="ignore", invalid="ignore"):
-        usd = source.usd_per_paid_gpu_hour / useful + data
-    return np.asarray(np.nan_to_num(usd, nan=0.0 if source.kind in PAID_FOR else np.inf))
+        usd = usd / market.useful_per_paid[workload, rows] + market.usd_data[workload, rows, None]
+    unknown = np.array([0.0 if source.kind in PAID_FOR else np.inf for source in sources])[:, None]
+    return np.where(np.isnan(usd), unknown, usd)
 
 
 def _groups(orders: IntArray) -> list[IntArray]:
