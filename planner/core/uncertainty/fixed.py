@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from planner.core.calendar import FloatArray
+from planner.core.calendar import FloatArray, Horizon
 from planner.core.ledger import Given, Ledger, settle
 from planner.core.lines import RESIDUAL, Line, LineMaker
 from planner.core.owned import Life, life_of, running_lines, staff_usd_by_supply
@@ -20,7 +20,8 @@ from planner.core.slots import Demand
 HOME, FOREIGN = 0, 1
 PLAIN, SOLD, POWER = 0, 1, 2  # nothing, the residual factor, the power factor
 FOREIGN_AND_SCALE = (2, 3)
-Known = dict[tuple[str, Life], FloatArray]
+# the money of purchases by what it hangs on, so that plans of one study that buy the same share it
+Known = dict[tuple[Owned, Life, Horizon, float], FloatArray]
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,11 @@ class Fixed:
     usd: FloatArray
 
 
-def fixed_money(base: Ledger, plans: tuple[Plan, ...], foreign: frozenset[str]) -> Fixed:
-    """Return the fixed money of every state; `base` is the plan settled with nothing used."""
+def fixed_money(base: Ledger, plans: tuple[Plan, ...], foreign: frozenset[str], known: Known) -> Fixed:
+    """Return the fixed money of every state; `base` is the plan settled with nothing used.
+
+    `known` keeps what was worked out, for the next plan.
+    """
     months = base.plan.months
     usd = np.zeros((len(VIEWS), *FOREIGN_AND_SCALE, len(plans), months))
     for settled in base.supplies:
@@ -41,7 +45,6 @@ def fixed_money(base: Ledger, plans: tuple[Plan, ...], foreign: frozenset[str]) 
                 usd[:, side, PLAIN] += _by_view(line)[:, None, :]
     for line in base.projects:
         usd[:, HOME, PLAIN] += _by_view(line)[:, None, :]
-    known: Known = {}
     for state, plan in enumerate(plans):
         _add_owned(usd[:, :, :, state], plan, base.setting, foreign, known)
     return Fixed(usd)
@@ -62,17 +65,19 @@ def _add_owned(
     plan: Plan,
     setting: Setting,
     foreign: frozenset[str],
-    known: dict[tuple[str, Life], FloatArray],
+    known: Known,
 ) -> None:
     fleet = [supply for supply in plan.supplies if isinstance(supply, Owned)]
     lives = [life_of(owned, setting.horizon) for owned in fleet]
+    planned = {s.name: s for s in setting.plan.supplies if isinstance(s, Owned)}
     staff_by_supply = staff_usd_by_supply(fleet, lives, setting.month)
     for owned, life, staff in zip(fleet, lives, staff_by_supply, strict=True):
         side = FOREIGN if owned.name in foreign else HOME
         # lead times count only through the months they lead to
-        if (owned.name, life) not in known:
-            known[owned.name, life] = _of_owned(owned, life, setting)
-        usd[:, side] += known[owned.name, life]
+        key = (planned[owned.name], life, setting.horizon, setting.plan.discount_rate_per_year)
+        if key not in known:
+            known[key] = _of_owned(owned, life, setting)
+        usd[:, side] += known[key]
         make = LineMaker(owned.name, owned.kind, setting.factors)
         usd[:, side, PLAIN] += _by_view(make.running("staff", staff))
 

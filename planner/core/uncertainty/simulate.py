@@ -28,6 +28,7 @@ from planner.core.uncertainty.fixed import (
     POWER,
     SOLD,
     Fixed,
+    Known,
     fixed_money,
     nothing_used,
 )
@@ -94,6 +95,7 @@ class _Worlds:
         self.draws = draws
         self.uncertainty = uncertainty
         self.made: dict[tuple[float, ...], tuple[Paths, FloatArray]] = {}
+        self.known: Known = {}
 
     def of(self, setting: Setting) -> tuple[Paths, FloatArray]:
         """Return the paths of a plan, and the multiples of its demand."""
@@ -118,7 +120,7 @@ def _simulated(plan: Plan, worlds: _Worlds, uncertainty: Uncertainty, grid: Grid
     states = delivery_states(plan, base.horizon, paths.lead_time)
     foreign = frozenset(uncertainty.foreign)
     use = use_of(base, states.plans, nodes, foreign)
-    walk = _Walk(base, paths, fixed_money(base, states.plans, foreign), states.of_draw)
+    walk = _Walk(base, paths, fixed_money(base, states.plans, foreign, worlds.known), states.of_draw)
     for month in range(plan.months):
         walk.add(month, use.at(month, states.of_draw, paths.demand[month]))
     return walk.simulated()
