@@ -151,6 +151,18 @@ def test_the_price_saved_against_follows_drift_and_steps() -> None:
     assert [row.list_cost for row in used] == pytest.approx(expected)
 
 
+def test_money_of_two_currencies_is_never_added() -> None:
+    rows = [usage("Used", 1.0), usage("Used", 1.0, billing_currency="EUR")]
+    for refused in (
+        lambda: focus.invoice_usd(rows),
+        lambda: focus.amortized_usd(rows),
+        lambda: commitment_use(rows, "c"),
+    ):
+        with pytest.raises(ValueError, match="billing_currency is EUR, USD; right would be one currency"):
+            refused()
+    assert focus.amortized_usd([]) == 0.0
+
+
 def test_refusals() -> None:
     with pytest.raises(ValueError, match="charge_category is 'Rent'"):
         FocusRow("Rent", "Recurring", 1.0, 1.0)  # type: ignore[arg-type]

@@ -85,18 +85,30 @@ def total(costs: Sequence[float | None]) -> float | None:
 def invoice_usd(rows: Sequence[FocusRow]) -> float | None:
     """Return the sum of BilledCost: the cash view. None where a cost is not known.
 
+    Raises ValueError for rows of more than one currency.
+
     >>> invoice_usd([FocusRow("Purchase", "Recurring", 1.0, 0.0)])
     1.0
     """
+    _check_currency(rows)
     return total([row.billed_cost for row in rows])
+
+
+def _check_currency(rows: Sequence[FocusRow]) -> None:
+    currencies = sorted({row.billing_currency for row in rows})
+    if len(currencies) > 1:
+        refuse("billing_currency", ", ".join(currencies), "one currency in all rows that are added")
 
 
 def amortized_usd(rows: Sequence[FocusRow]) -> float | None:
     """Return the sum of EffectiveCost: the amortized view. None where a cost is not known.
 
+    Raises ValueError for rows of more than one currency.
+
     >>> amortized_usd([FocusRow("Purchase", "Recurring", 1.0, 0.0)])
     0.0
     """
+    _check_currency(rows)
     return total([row.effective_cost for row in rows])
 
 
@@ -161,7 +173,9 @@ class CommitmentUse:
 
 
 def commitment_use(rows: Sequence[FocusRow], commitment_discount_id: str) -> CommitmentUse:
-    """Return what of one commitment was used, unused and bought. Raises ValueError where no row is of it.
+    """Return what of one commitment was used, unused and bought.
+
+    Raises ValueError where no row is of it, and where its rows are of more than one currency.
 
     >>> used = FocusRow("Usage", "Usage-Based", 0.0, 0.75, commitment_discount_id="c",
     ...                 commitment_discount_status="Used")
@@ -171,6 +185,7 @@ def commitment_use(rows: Sequence[FocusRow], commitment_discount_id: str) -> Com
     own = [row for row in rows if row.commitment_discount_id == commitment_discount_id]
     if not own:
         refuse("commitment_discount_id", repr(commitment_discount_id), "one that some row has")
+    _check_currency(own)
     usage = [row for row in own if row.charge_category == "Usage"]
     for row in usage:
         if row.commitment_discount_status is None:
