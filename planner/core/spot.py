@@ -73,18 +73,18 @@ def beats(spot: Spot, on_demand_usd_per_gpu_hour: float) -> bool | None:
     return useful < on_demand_usd_per_gpu_hour
 
 
-@takes(spot_usd=_USD, on_demand_usd=_USD, paid_factor=AT_LEAST_1, on_demand_factor=AT_LEAST_1)
+@takes(spot_usd=_USD, on_demand_usd=_USD, paid_factor=_FACTOR, on_demand_factor=_FACTOR)
 def beats_on_demand(
     spot_usd: float | None, on_demand_usd: float | None, paid_factor: float, on_demand_factor: float = 1.0
 ) -> bool | None:
     """Return whether p_s / p_od < kappa_od / kappa_paid, which says the same of any two prices per GPU-hour.
 
-    None where a price is unknown. The factors are hours paid per hour of useful work.
+    None where a price is unknown or a factor is NaN. The factors are hours paid per hour of useful work.
 
     >>> beats_on_demand(0.3, 1.0, paid_factor=2.39), beats_on_demand(0.5, 1.0, paid_factor=2.39)
     (True, False)
     """
-    if spot_usd is None or on_demand_usd is None:
+    if spot_usd is None or on_demand_usd is None or math.isnan(paid_factor * on_demand_factor):
         return None
     return spot_usd * paid_factor < on_demand_usd * on_demand_factor
 

@@ -175,6 +175,7 @@ def test_a_price_that_is_unknown_makes_the_work_it_pays_for_unknown() -> None:
     # a job that is lost too often for a number
     assert usd_per_useful_gpu_hour_with_fallback(0.5, 1.0, math.nan, 4.0) is None
     assert usd_per_useful_gpu_hour_with_fallback(1.0, 1.0, math.nan, None) is None
+    assert beats_on_demand(0.1, 1.0, math.nan) is None
     assert beats_on_demand(None, 1.0, 1.2) is None
     assert beats_on_demand(1.0, None, 1.2) is None
 
