@@ -1,14 +1,37 @@
 """Draw plans that could be real: every kind of supply, odd dates, terms and lives that cross the horizon."""
 
+from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any
 
+import numpy as np
 from hypothesis import strategies as st
 
-from planner.core.plan import Loan, OnDemand, Owned, Plan, Reserved, Spot, Workload
+from planner.core.calendar import Horizon
+from planner.core.plan import (
+    Block,
+    Contract,
+    ContractStep,
+    Loan,
+    OnDemand,
+    Owned,
+    Plan,
+    PlanRate,
+    PowerLimit,
+    Project,
+    QuotaStep,
+    Region,
+    Reserved,
+    SavingsPlan,
+    Spot,
+    Validation,
+    Workload,
+)
 from planner.core.units import HOURS_PER_WEEK
 
 START = date(2027, 11, 1)  # February 2028 has 29 days
+REGIONS = ("", "us-east-2", "eu-west-1")
+MODELS = ("", "H100", "B200")
 
 
 def floats(low: float, high: float) -> st.SearchStrategy[float]:
@@ -135,6 +158,111 @@ def spot(draw: st.DrawFn, **fixed: Any) -> Spot:
         "quota_gpus": draw(st.none() | floats(0.0, 40.0)),
     }
     return Spot(**{**values, **fixed})
+
+
+@st.composite
+def blocks(draw: st.DrawFn, **fixed: Any) -> Block:
+    """Return a capacity block bought on some day up to its start."""
+    start = draw(days(60, 300))
+    values = {
+        "name": "Block",
+        "gpus": draw(st.integers(1, 24)),
+        "start": start,
+        "days": draw(st.integers(1, 60)),
+        "usd_per_gpu_hour": draw(floats(0.5, 6.0)),
+        "purchased": start - timedelta(days=draw(st.integers(0, 90))),
+        "lost_hours": draw(st.sampled_from([0, 1, 30])),
+    }
+    return Block(**{**values, **fixed})
+
+
+@st.composite
+def contracts(draw: st.DrawFn, **fixed: Any) -> Contract:
+    """Return a contract of one to three steps, up or down."""
+    edges = sorted(draw(st.lists(days(200, 400), min_size=2, max_size=4, unique=True)))
+    steps = tuple(ContractStep(day, draw(st.integers(0, 24)), draw(floats(0.5, 5.0))) for day in edges[:-1])
+    values = {
+        "name": "Contract",
+        "steps": steps,
+        "end": edges[-1],
+        "take_or_pay_share": draw(floats(0.0, 1.0)),
+    }
+    return Contract(**{**values, **fixed})
+
+
+@st.composite
+def savings_plans(draw: st.DrawFn, supplies: tuple[str, ...], **fixed: Any) -> SavingsPlan:
+    """Return a savings plan on the on-demand supplies named."""
+    values = {
+        "name": "Savings plan",
+        "usd_per_hour": draw(floats(0.5, 60.0)),
+        "start": draw(days(200, 300)),
+        "term_months": draw(st.integers(1, 24)),
+        "rates": tuple(PlanRate(name, draw(floats(0.4, 4.0))) for name in supplies),
+        "upfront_share": draw(floats(0.0, 1.0)),
+        "narrow": draw(st.booleans()),
+    }
+    return SavingsPlan(**{**values, **fixed})
+
+
+@st.composite
+def quota_steps(draw: st.DrawFn) -> tuple[QuotaStep, ...]:
+    """Return up to two dated changes of a quota."""
+    return tuple(
+        QuotaStep(draw(days(100, 300)), draw(st.none() | floats(0.0, 60.0)))
+        for _ in range(draw(st.integers(0, 2)))
+    )
+
+
+@st.composite
+def placed(draw: st.DrawFn, workload: Workload, hours: int, months: int) -> Workload:
+    """Return a workload with regions, validated GPUs, a gang, factors of months or a series by the hour."""
+    regions = st.tuples(st.just(Region("us-east-2", 0.0)), st.just(Region("eu-west-1", 2.0, 0.09)))
+    ratio = draw(floats(0.5, 3.0))
+    validations = (
+        Validation("H100", 1.0, START - timedelta(days=30)),
+        Validation("B200", ratio, draw(st.none() | days(100, 200))),
+    )
+    rng = np.random.default_rng(draw(st.integers(0, 99)))
+    return replace(
+        workload,
+        regions=draw(st.none() | regions),
+        validations=draw(st.sampled_from([None, validations])),
+        gang_gpus=draw(st.sampled_from([1, 8, 16])),
+        month_factors=draw(st.none() | st.just(tuple(rng.uniform(0.0, 2.0, months).tolist()))),
+        hourly_gpus=tuple(rng.uniform(0.0, 20.0, hours).tolist()) if draw(st.integers(0, 9)) == 9 else None,
+    )
+
+
+@st.composite
+def rich_plans(draw: st.DrawFn, months: int | None = None) -> Plan:
+    """Return a plan of every kind of supply, gate and project."""
+    plan = draw(plans() if months is None else plans(months=months))
+    hours = int(Horizon(plan.start, plan.months).month_starts()[-1])
+    supplies: list[Any] = list(plan.supplies)
+    if draw(st.booleans()):
+        supplies.append(draw(on_demand(name="Rented too")))
+    supplies += [draw(kind()) for kind in (blocks, contracts) if draw(st.booleans())]
+    supplies = [
+        replace(each, region=draw(st.sampled_from(REGIONS)), gpu_model=draw(st.sampled_from(MODELS)))
+        for each in supplies
+    ]
+    supplies = [
+        replace(each, quota_steps=draw(quota_steps())) if isinstance(each, OnDemand | Spot) else each
+        for each in supplies
+    ]
+    rented = tuple(each.name for each in supplies if isinstance(each, OnDemand))
+    if rented:
+        names = ["Savings plan", "Second savings plan"][: draw(st.integers(0, 2))]
+        supplies += [draw(savings_plans(rented, name=name)) for name in names]
+    limits = st.just((PowerLimit("", START, 20.0),)) | st.just(())
+    return replace(
+        plan,
+        supplies=tuple(draw(st.permutations(supplies))),
+        workloads=tuple(draw(placed(each, hours, plan.months)) for each in plan.workloads),
+        projects=(Project("Move", draw(days(60, 300)), draw(floats(0.0, 1e6))),),
+        power_limits=draw(limits),
+    )
 
 
 @st.composite

@@ -16,7 +16,7 @@ from tests.core import strategies
 from tests.core.reading import by_month, closing, opening
 from tests.core.strategies import START
 
-MANY = settings(deadline=None, max_examples=60)
+MANY = settings(deadline=None, max_examples=40)
 
 LAST_DAY = 500  # days after the start at which no drawn plan runs any more
 
@@ -27,7 +27,7 @@ def close(value: Any, scale: float = 1.0) -> Any:
 
 
 @MANY
-@given(strategies.plans())
+@given(strategies.rich_plans())
 def test_parts_add_up_to_totals(plan: Plan) -> None:
     outcome = evaluate(plan)
     frame = outcome.monthly
@@ -41,7 +41,7 @@ def test_parts_add_up_to_totals(plan: Plan) -> None:
 
 
 @MANY
-@given(strategies.plans())
+@given(strategies.rich_plans())
 def test_served_and_unmet_make_the_demand(plan: Plan) -> None:
     outcome = evaluate(plan)
     assert outcome.useful_gpu_hours + outcome.unmet_gpu_hours == close(outcome.demand_gpu_hours)
@@ -50,7 +50,7 @@ def test_served_and_unmet_make_the_demand(plan: Plan) -> None:
 
 
 @MANY
-@given(strategies.plans())
+@given(strategies.rich_plans())
 def test_no_supply_gives_more_than_it_has(plan: Plan) -> None:
     outcome = evaluate(plan)
     served = outcome.monthly[outcome.monthly["line"] == "served"]
@@ -61,7 +61,7 @@ def test_no_supply_gives_more_than_it_has(plan: Plan) -> None:
 
 
 @MANY
-@given(strategies.plans())
+@given(strategies.rich_plans())
 def test_rows_carry_hours_or_money_and_stand_once(plan: Plan) -> None:
     frame = evaluate(plan).monthly
     assert not frame.duplicated(["month", "supply", "line"]).any()
@@ -72,7 +72,7 @@ def test_rows_carry_hours_or_money_and_stand_once(plan: Plan) -> None:
 
 
 @MANY
-@given(strategies.plans())
+@given(strategies.rich_plans())
 def test_cash_is_amortized_plus_what_the_books_gained_at_the_end_of_every_month(plan: Plan) -> None:
     outcome = evaluate(plan)
     cash = np.cumsum(by_month(outcome, "cash_usd", (RESIDUAL,)))
@@ -82,7 +82,7 @@ def test_cash_is_amortized_plus_what_the_books_gained_at_the_end_of_every_month(
 
 
 @MANY
-@given(strategies.plans())
+@given(strategies.rich_plans())
 def test_present_value_without_discounting_is_cash(plan: Plan) -> None:
     outcome = evaluate(replace(plan, discount_rate_per_year=0.0))
     scale = float(outcome.monthly["cash_usd"].abs().sum())
@@ -110,7 +110,7 @@ def test_a_shorter_plan_is_the_beginning_of_the_longer_one(plan: Plan, months: i
 
 
 @MANY
-@given(strategies.plans(), strategies.owned(name="Late"))
+@given(strategies.rich_plans(), strategies.owned(name="Late"))
 def test_a_purchase_not_in_service_by_the_horizon_never_makes_a_view_cheaper(plan: Plan, late: Owned) -> None:
     late = replace(late, order_date=START + timedelta(days=20), burn_in_days=LAST_DAY)
     before, after = evaluate(plan).total, evaluate(replace(plan, supplies=(*plan.supplies, late))).total
@@ -190,7 +190,7 @@ def test_whole_months_of_hours_and_hours_of_the_week_give_the_same(plan: Plan) -
 
 
 @MANY
-@given(strategies.plans())
+@given(strategies.rich_plans())
 def test_found_break_even_months_are_where_own_reaches_rent(plan: Plan) -> None:
     outcome = evaluate(plan)
     for view in VIEWS:
