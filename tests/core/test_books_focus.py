@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.core.books import focus
-from planner.core.books.focus import FocusRow, commitment_use
+from planner.core.books.focus import FocusRow, commitment_use, reservation_use
 from planner.core.books.focus_plan import CommitmentMonth, commitment_rows, rows_of_plan
 from planner.core.evaluate import evaluate
-from planner.core.plan import Contract, ContractStep, PlanRate, PriceStep, SavingsPlan
+from planner.core.plan import Block, Contract, ContractStep, PlanRate, PriceStep, SavingsPlan
 from tests.builders import make_on_demand, make_plan, make_reserved, make_workload
 
 JANUARY = date(2027, 1, 1)
@@ -149,6 +149,48 @@ def test_the_price_saved_against_follows_drift_and_steps() -> None:
     # 744, 672 and 744 hours at 4.00, then a tenth less each month, and 30 % more from March
     expected = [744 * 8 * 4.0, 672 * 8 * 4.0 * 0.9, 744 * 8 * 4.0 * 0.81 * 1.3]
     assert [row.list_cost for row in used] == pytest.approx(expected)
+
+
+def test_a_capacity_block_is_paid_capacity_used_and_unused() -> None:
+    """8 GPUs for 14 days from 25 January, bought in December for 5.00: 7 days of January, 6 GPUs used."""
+    block = Block("Block", 8, date(2027, 1, 25), 14, 5.0, date(2026, 12, 10))
+    plan = make_plan(
+        start=date(2026, 12, 1),
+        months=3,
+        workloads=(make_workload(gpus=6.0),),
+        supplies=(make_on_demand(), block),
+    )
+    outcome = evaluate(plan)
+    rows = rows_of_plan(outcome, "Block")
+    assert [(row.charge_category, row.charge_frequency, row.pricing_category) for row in rows[:2]] == [
+        ("Purchase", "One-Time", "Standard"),
+        ("Usage", "Usage-Based", "Standard"),
+    ]
+    assert rows[0].billed_cost == pytest.approx(14 * 24 * 8 * 5.0)
+    assert (rows[0].charge_period_start, rows[0].charge_period_end) == (date(2026, 12, 1), date(2027, 2, 8))
+    assert {row.capacity_reservation_id for row in rows} == {"Block"}
+    assert {row.commitment_discount_id for row in rows} == {None}
+    use = reservation_use(rows, "Block")
+    assert use.is_settled is True
+    assert use.used_usd == pytest.approx(14 * 24 * 6 * 5.0)
+    assert use.utilization == pytest.approx(6 / 8)
+    january = [row for row in rows if row.charge_period_start == date(2027, 1, 1)]
+    used, unused = sorted(january, key=lambda row: row.capacity_reservation_status != "Used")
+    assert (used.capacity_reservation_status, unused.capacity_reservation_status) == ("Used", "Unused")
+    assert used.effective_cost == pytest.approx(7 * 24 * 6 * 5.0)
+    # 6 GPUs at 4.00 on demand: the block cost more, and its idle GPUs saved nothing
+    assert focus.savings(used).total_usd == pytest.approx(7 * 24 * 6 * (4.0 - 5.0))
+    assert focus.savings(unused).total_usd == pytest.approx(-7 * 24 * 2 * 5.0)
+    own = outcome.monthly[outcome.monthly["supply"] == "Block"]
+    assert focus.invoice_usd(rows) == pytest.approx(own["cash_usd"].sum())
+    assert focus.amortized_usd(rows) == pytest.approx(own["amortized_usd"].sum())
+
+
+def test_a_month_is_of_a_commitment_or_of_a_reservation() -> None:
+    with pytest.raises(ValueError, match="commitment_discount_id is None; right would be an id"):
+        CommitmentMonth(None, JANUARY, 0.0, 1.0, 1.0, 0.0)
+    with pytest.raises(ValueError, match="capacity_reservation_id is 'd'"):
+        reservation_use([usage("Used", 1.0)], "d")
 
 
 def test_money_of_two_currencies_is_never_added() -> None:

@@ -143,7 +143,7 @@ def _less(one: float | None, other: float | None) -> float | None:
 
 @dataclass(frozen=True)
 class CommitmentUse:
-    """One commitment over the rows given. Sums are None where a cost is not known.
+    """One commitment or reservation of capacity over the rows given. Sums are None where a cost is not known.
 
     `is_settled` says whether effective usage is the billed purchase, as it must be over a whole term.
     """
@@ -182,16 +182,34 @@ def commitment_use(rows: Sequence[FocusRow], commitment_discount_id: str) -> Com
     >>> commitment_use([used], "c").utilization
     1.0
     """
-    own = [row for row in rows if row.commitment_discount_id == commitment_discount_id]
+    return _use(rows, "commitment_discount", commitment_discount_id)
+
+
+def reservation_use(rows: Sequence[FocusRow], capacity_reservation_id: str) -> CommitmentUse:
+    """Return what of one reservation of capacity was used, unused and bought, as `commitment_use` does.
+
+    >>> idle = FocusRow("Usage", "Usage-Based", 0.0, 2.0, capacity_reservation_id="r",
+    ...                 capacity_reservation_status="Unused")
+    >>> reservation_use([idle], "r").utilization
+    0.0
+    """
+    return _use(rows, "capacity_reservation", capacity_reservation_id)
+
+
+def _use(rows: Sequence[FocusRow], kind: str, wanted: str) -> CommitmentUse:
+    own = [row for row in rows if getattr(row, f"{kind}_id") == wanted]
     if not own:
-        refuse("commitment_discount_id", repr(commitment_discount_id), "one that some row has")
+        refuse(f"{kind}_id", repr(wanted), "one that some row has")
     _check_currency(own)
     usage = [row for row in own if row.charge_category == "Usage"]
+    effective: dict[str, list[float | None]] = {status: [] for status in STATUSES}
     for row in usage:
-        if row.commitment_discount_status is None:
-            refuse("commitment_discount_status", None, "Used or Unused on usage of a commitment")
+        status = getattr(row, f"{kind}_status")
+        if status is None:
+            refuse(f"{kind}_status", None, "Used or Unused on usage of it")
+        effective[status].append(row.effective_cost)
     return CommitmentUse(
-        total([row.effective_cost for row in usage if row.commitment_discount_status == "Used"]),
-        total([row.effective_cost for row in usage if row.commitment_discount_status == "Unused"]),
+        total(effective["Used"]),
+        total(effective["Unused"]),
         total([row.billed_cost for row in own if row.charge_category == "Purchase"]),
     )

@@ -1,4 +1,4 @@
-"""A plan's commitments month by month, written as FOCUS rows."""
+"""A plan's commitments and capacity blocks month by month, written as FOCUS rows."""
 
 from dataclasses import dataclass
 from datetime import date
@@ -6,21 +6,21 @@ from datetime import date
 import numpy as np
 
 from planner.core.books.focus import ChargeFrequency, FocusRow, Status
-from planner.core.calendar import FloatArray, Horizon, add_months
+from planner.core.calendar import FloatArray, Horizon, add_months, days_later
 from planner.core.disruptions import price_factors
 from planner.core.metered import price_path
-from planner.core.plan import Contract, Outcome, Reserved, SavingsPlan
+from planner.core.plan import Block, Contract, Outcome, Reserved, SavingsPlan
 from planner.core.ranges import AT_LEAST_0, optional, refuse, require_fields
 
 COST = optional(AT_LEAST_0)
-Commitment = Reserved | SavingsPlan | Contract
-COMMITMENTS = ("reserved supply", "savings plan", "contract")
+Commitment = Reserved | SavingsPlan | Contract | Block
+COMMITMENTS = ("reserved supply", "savings plan", "contract", "capacity block")
 ROUNDING_USD = 1e-6  # what is left of a difference of large sums
 
 
 @dataclass(frozen=True)
 class CommitmentMonth:
-    """What a commitment bills and uses in one month, in USD; None is not known.
+    """What a commitment or reservation of capacity bills and uses in one month, in USD; None is not known.
 
     `upfront_usd` is paid in this month for the whole term, `recurring_usd` for this month. Used and
     unused are the month's share of the whole cost. `on_demand_usd` is what the used hours would have cost at
@@ -28,7 +28,7 @@ class CommitmentMonth:
     day after the term.
     """
 
-    commitment_discount_id: str
+    commitment_discount_id: str | None
     month: date
     upfront_usd: float | None
     recurring_usd: float | None
@@ -38,6 +38,7 @@ class CommitmentMonth:
     contracted_usd: float | None = None
     term_end: date | None = None
     currency: str = "USD"
+    capacity_reservation_id: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse amounts outside their range, and a month that is not given by its first day."""
@@ -50,6 +51,8 @@ class CommitmentMonth:
             on_demand_usd=COST,
             contracted_usd=COST,
         )
+        if self.commitment_discount_id is None and self.capacity_reservation_id is None:
+            refuse("commitment_discount_id", None, "an id, or one of a reservation of capacity")
         if self.month.day != 1:
             refuse("month", self.month, "the first day of a month")
 
@@ -58,7 +61,8 @@ def commitment_rows(month: CommitmentMonth) -> list[FocusRow]:
     """Return the rows of one commitment in one month; those that are a known 0 in all are left out.
 
     Purchases (upfront One-Time, recurring Recurring) are billed and Standard, their effective cost is 0. Use
-    and what is left unused are Usage-Based and Committed, effective and billed at 0. Nothing was delivered
+    and what is left unused are Usage-Based, effective and billed at 0, and Committed; Standard where it is
+    capacity that is reserved and no discount. Nothing was delivered
     in unused hours, so their list and contracted cost are 0 and the saving of the row is minus its cost:
     savings of all rows then have the unused money in them. (The specification's samples put the on-demand
     price there.)
@@ -89,6 +93,7 @@ def _purchase(
         contracted_cost=usd,
         pricing_category="Standard",
         commitment_discount_id=month.commitment_discount_id,
+        capacity_reservation_id=month.capacity_reservation_id,
         charge_period_start=month.month,
         charge_period_end=end,
         billing_currency=month.currency,
@@ -109,9 +114,11 @@ def _usage(
         effective_cost=usd,
         list_cost=list_usd,
         contracted_cost=contracted,
-        pricing_category="Committed",
+        pricing_category="Committed" if month.commitment_discount_id else "Standard",
         commitment_discount_id=month.commitment_discount_id,
-        commitment_discount_status=status,
+        commitment_discount_status=status if month.commitment_discount_id else None,
+        capacity_reservation_id=month.capacity_reservation_id,
+        capacity_reservation_status=status if month.capacity_reservation_id else None,
         charge_period_start=month.month,
         charge_period_end=add_months(month.month, 1),
         billing_currency=month.currency,
@@ -119,12 +126,13 @@ def _usage(
 
 
 def rows_of_plan(outcome: Outcome, supply: str) -> list[FocusRow]:
-    """Return the FOCUS rows of a reserved supply, savings plan or contract over a plan, month by month.
+    """Return the FOCUS rows of a commitment or a capacity block over a plan, month by month.
 
     Over a term that lies inside the plan effective usage is the billed purchase. What the used hours would
     have cost on demand is taken at the plan's reference price of the month: None without one, and for
-    savings plans. Negotiated prices are not in a plan, so contracted cost is the same. Capacity blocks are
-    reservations of capacity and not here. Raises ValueError where the plan has no such supply of that name.
+    savings plans. Negotiated prices are not in a plan, so contracted cost is the same. A capacity block
+    is a reservation of capacity without a discount. Raises ValueError where the plan has no such supply of
+    that name.
 
     >>> from planner.core.evaluate import evaluate
     >>> from planner.core.plan import Plan
@@ -135,7 +143,7 @@ def rows_of_plan(outcome: Outcome, supply: str) -> list[FocusRow]:
     [('Purchase', 11904.0, 0.0), ('Usage', 0.0, 11904.0)]
     """
     for each in outcome.plan.supplies:
-        if isinstance(each, Reserved | SavingsPlan | Contract) and each.name == supply:
+        if isinstance(each, Commitment) and each.name == supply:
             return [row for month in _months(outcome, each) for row in commitment_rows(month)]
     raise ValueError(f"supply is {supply!r}; right would be a {' or '.join(COMMITMENTS)} of the plan")
 
@@ -156,7 +164,7 @@ def _months(outcome: Outcome, supply: Commitment) -> list[CommitmentMonth]:
         used_hours = amount("served", day, "paid_gpu_hours") or 0.0
         on_demand = None if np.isnan(price) else used_hours * price
         return CommitmentMonth(
-            supply.name,
+            None if isinstance(supply, Block) else supply.name,
             day,
             upfront_usd=amount("upfront", day, "cash_usd"),
             recurring_usd=amount("recurring", day, "cash_usd"),
@@ -166,6 +174,7 @@ def _months(outcome: Outcome, supply: Commitment) -> list[CommitmentMonth]:
             contracted_usd=on_demand,
             term_end=_term_end(supply),
             currency=outcome.plan.currency,
+            capacity_reservation_id=supply.name if isinstance(supply, Block) else None,
         )
 
     days = [add_months(outcome.plan.start, index) for index in range(outcome.plan.months)]
@@ -174,6 +183,8 @@ def _months(outcome: Outcome, supply: Commitment) -> list[CommitmentMonth]:
 
 
 def _term_end(supply: Commitment) -> date:
+    if isinstance(supply, Block):
+        return days_later(supply.start, supply.days)
     return supply.end if isinstance(supply, Contract) else add_months(supply.start, supply.term_months)
 
 
