@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from planner.core.calendar import FloatArray, Horizon, IntArray, add_months
+from planner.core.commitments.usage import discount_of
 from planner.core.committed import Commitment, Term, prepaid_usd
 from planner.core.lines import Balance, LineMaker
 from planner.core.plan import OnDemand, SavingsPlan, Supply
@@ -42,8 +43,7 @@ def rates_by_discount(
     rows = {s.name: row for row, s in enumerate(supplies) if isinstance(s, OnDemand)}
     found = []
     for rate in plan.rates:
-        price = prices[rate.supply][month]
-        discount = -np.inf if np.isnan(price) or price <= 0.0 else 1.0 - rate.usd_per_gpu_hour / price
+        discount = discount_of(rate.usd_per_gpu_hour, float(prices[rate.supply][month]))
         found.append((-discount, rate.usd_per_gpu_hour, rows[rate.supply]))
     return [(row, usd) for _, usd, row in sorted(found)]
 

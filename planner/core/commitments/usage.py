@@ -128,10 +128,20 @@ def order_of_application(
     for place, item in enumerate(items):
         plan_usd, usd = usd_per_unit.get(item.name), item.usd_on_demand_per_unit
         if plan_usd is not None:
-            is_known = usd is not None and not np.isnan(plan_usd)
-            discount = round(1.0 - plan_usd / usd, SAME_DISCOUNT_DIGITS) if usd and is_known else -np.inf
-            keyed.append((-discount, plan_usd, place))
+            keyed.append((-discount_of(plan_usd, np.nan if usd is None else usd), plan_usd, place))
     return tuple(place for _, _, place in sorted(keyed))
+
+
+@takes(plan_usd=with_unknown(AT_LEAST_0), on_demand_usd=with_unknown(AT_LEAST_0))
+def discount_of(plan_usd: float, on_demand_usd: float) -> float:
+    """Return 1 - plan price / on-demand price to 12 digits; -inf, so the last, where one is unknown or free.
+
+    >>> discount_of(0.03, 0.04) == discount_of(0.003, 0.004) == 0.25
+    True
+    """
+    if np.isnan(plan_usd) or np.isnan(on_demand_usd) or on_demand_usd == 0.0:
+        return -np.inf
+    return round(1.0 - plan_usd / on_demand_usd, SAME_DISCOUNT_DIGITS)
 
 
 @takes(units=AT_LEAST_0)
