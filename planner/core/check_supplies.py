@@ -137,6 +137,7 @@ def _check_contract(owner: str, contract: Contract) -> None:
     for step in contract.steps:
         check_day(owner, "steps", step.start)
         check_ranges(f"{owner}, step of {step.start}", step, CONTRACT_STEP)
+        _check_instances(f"{owner}, step of {step.start}", step.gpus, contract.gpus_per_instance)
     days = [step.start for step in contract.steps] + [contract.end]
     if any(one >= other for one, other in pairwise(days)):
         shown_days = ", ".join(str(day) for day in days)
