@@ -36,7 +36,7 @@ def gaps_of(plan: Plan) -> tuple[Gap, ...]:
             _gap(supply.name, field)
             for supply in plan.supplies
             for field in needed_fields(supply)
-            if _is_missing(supply, field)
+            if _is_missing(supply, field, plan)
         ),
         *_gaps_of_data(plan),
         *_gaps_of_projects(plan),
@@ -47,10 +47,20 @@ def _gap(name: str, field: str) -> Gap:
     return Gap(name, field, f"{name}: {PRICE_TEXT[field]} is unknown, so every total is unknown")
 
 
-def _is_missing(supply: Supply, field: str) -> bool:
+def _is_missing(supply: Supply, field: str, plan: Plan) -> bool:
     if isinstance(supply, Contract):
-        return any(step.usd_per_gpu_hour is None for step in supply.steps)
+        return _misses_a_price(supply, plan)
     return getattr(supply, field) is None
+
+
+def _misses_a_price(contract: Contract, plan: Plan) -> bool:
+    """Return whether a step that holds GPUs inside the plan has no price."""
+    ends = [*(step.start for step in contract.steps[1:]), contract.end]
+    plan_end = add_months(plan.start, plan.months)
+    return any(
+        step.usd_per_gpu_hour is None and step.gpus > 0 and step.start < plan_end and end > plan.start
+        for step, end in zip(contract.steps, ends, strict=True)
+    )
 
 
 def _gaps_of_data(plan: Plan) -> Iterable[Gap]:
