@@ -21,10 +21,15 @@ def window_of(block: Block, horizon: Horizon) -> Term:
     return Term(horizon.hour_at(block.start), horizon.hour_at(days_later(block.start, block.days)))
 
 
+def usable_window_of(block: Block, horizon: Horizon) -> Term:
+    """Return the hours of a block that can be used; none where all of them are lost."""
+    paid = window_of(block, horizon)
+    return Term(paid.first_hour, max(paid.end_hour - block.lost_hours, paid.first_hour))
+
+
 def usable_gpus(block: Block, slots: Slots, horizon: Horizon) -> FloatArray:
     """Return the GPUs of a block by slot: none in the last hours, in which machines are taken back."""
-    paid = window_of(block, horizon)
-    return block.gpus * Term(paid.first_hour, max(paid.end_hour - block.lost_hours, 0)).is_active(slots)
+    return block.gpus * usable_window_of(block, horizon).is_active(slots)
 
 
 def cut_hours_of_block(block: Block, horizon: Horizon) -> list[int]:

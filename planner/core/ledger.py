@@ -6,7 +6,13 @@ import numpy as np
 
 from planner.core.calendar import FloatArray, Horizon
 from planner.core.committed import Commitment, commitment_of, term_of
-from planner.core.contracts import committed_gpu_hours, settle_block, settle_contract, window_of
+from planner.core.contracts import (
+    committed_gpu_hours,
+    settle_block,
+    settle_contract,
+    usable_window_of,
+    window_of,
+)
 from planner.core.dispatch import Dispatch, dispatch, given_dispatch
 from planner.core.eligibility import Eligibility
 from planner.core.lines import Balance, Line, LineMaker
@@ -218,7 +224,8 @@ class _Cashier:
     def _block(self, block: Block, used: FloatArray, make: LineMaker, data: Line) -> Settled:
         money = settle_block(block, self.setting.horizon, used, make)
         held = block.gpus * window_of(block, self.setting.horizon).hours_by_month(self.setting.horizon)
-        return self._committed(block, money, held, held, used, data)
+        usable = usable_window_of(block, self.setting.horizon).hours_by_month(self.setting.horizon)
+        return self._committed(block, money, held, block.gpus * usable, used, data)
 
     def _savings_plan(self, plan: SavingsPlan, make: LineMaker) -> Settled:
         place = [each.name for each in self.setting.savings_plans()].index(plan.name)
