@@ -42,6 +42,7 @@ from planner.core.uncertainty.use import (
     SPOT_FOREIGN,
     UNMET,
     USEFUL,
+    Nodes,
     demand_nodes,
     use_of,
 )
@@ -94,10 +95,10 @@ class _Worlds:
     def __init__(self, draws: Draws, uncertainty: Uncertainty) -> None:
         self.draws = draws
         self.uncertainty = uncertainty
-        self.made: dict[tuple[float, ...], tuple[Paths, FloatArray]] = {}
+        self.made: dict[tuple[float, ...], tuple[Paths, Nodes]] = {}
         self.known: Known = {}
 
-    def of(self, setting: Setting) -> tuple[Paths, FloatArray]:
+    def of(self, setting: Setting) -> tuple[Paths, Nodes]:
         """Return the paths of a plan, and the multiples of its demand."""
         path = rental_path(setting.plan, setting.horizon)
         key = tuple(path.tolist())
@@ -122,7 +123,7 @@ def _simulated(plan: Plan, worlds: _Worlds, uncertainty: Uncertainty, grid: Grid
     use = use_of(base, states.plans, nodes, foreign)
     walk = _Walk(base, paths, fixed_money(base, states.plans, foreign, worlds.known), states.of_draw)
     for month in range(plan.months):
-        walk.add(month, use.at(month, states.of_draw, paths.demand[month]))
+        walk.add(month, use.at(month, states.of_draw))
     return walk.simulated()
 
 
@@ -136,43 +137,61 @@ class _Walk:
         self.has_foreign = bool(fixed.usd[:, FOREIGN].any())
         self.fixed = fixed.usd
         count = len(states)
-        self.total = np.zeros((len(VIEWS), count))
+        home = self.fixed[:, HOME].sum(axis=-1)
+        self.total = np.array([self._scaled(home[view]) for view in range(len(VIEWS))])
         self.cash = np.zeros((base.plan.months, count))
         self.useful, self.unmet, self.demand = np.zeros(count), np.zeros(count), np.zeros(count)
         self.wanted = base.served.demand_hours.sum(axis=0)
 
-    def add(self, month: int, use: FloatArray) -> None:
+    def add(self, month: int, use: list[FloatArray | None]) -> None:
         """Add one month: what use costs, then what is due whether used or not."""
-        paths = self.paths
-        spot = paths.spot
-        rented = use[:, ON_DEMAND] + use[:, SPOT] * spot
-        usd = rented * paths.price[month] + use[:, LOAD_ENERGY] * paths.power + use[:, OTHER]
-        abroad = use[:, ON_DEMAND_FOREIGN] + use[:, SPOT_FOREIGN] * spot
-        usd += abroad * paths.price[month] * paths.fx[month]
-        for view in range(len(VIEWS)):
-            fixed = self._fixed(view, month)
-            self.total[view] += fixed + usd * (self.base.factors.end[month] if view == PRESENT else 1.0)
-            if view == CASH:
-                self.cash[month] = fixed + usd
-        self.useful += use[:, USEFUL]
-        self.unmet += use[:, UNMET]
-        self.demand += self.wanted[month] * paths.demand[month]
-
-    def _fixed(self, view: int, month: int) -> FloatArray:
-        home = self.fixed[view, HOME, :, :, month]
-        usd = self._scaled(home)
+        usd = self._used_usd(month, use)
+        self.total[CASH] += usd
+        self.total[AMORTIZED] += usd
+        self.total[PRESENT] += usd * self.base.factors.end[month]
+        self.cash[month] = self._scaled(self.fixed[CASH, HOME, :, :, month]) + usd
         if self.has_foreign:
-            usd = usd + self._scaled(self.fixed[view, FOREIGN, :, :, month]) * self.paths.fx[month]
+            for view in range(len(VIEWS)):
+                abroad = self._scaled(self.fixed[view, FOREIGN, :, :, month]) * self.paths.fx[month]
+                self.total[view] += abroad
+                if view == CASH:
+                    self.cash[month] += abroad
+        self.useful += 0.0 if use[USEFUL] is None else use[USEFUL]
+        self.unmet += 0.0 if use[UNMET] is None else use[UNMET]
+        self.demand += self.wanted[month] * self.paths.demand[month]
+
+    def _used_usd(self, month: int, use: list[FloatArray | None]) -> FloatArray:
+        """Return what use costs in one month, by draw."""
+        paths = self.paths
+        price = paths.price[month]
+        scales = (
+            (ON_DEMAND, (price,)),
+            (SPOT, (price, paths.spot)),
+            (ON_DEMAND_FOREIGN, (price, paths.fx[month])),
+            (SPOT_FOREIGN, (price, paths.spot, paths.fx[month])),
+            (LOAD_ENERGY, (paths.power,)),
+            (OTHER, ()),
+        )
+        usd = np.zeros(len(price))
+        for place, factors in scales:
+            column = use[place]
+            if column is not None:
+                for factor in factors:
+                    column = column * factor
+                usd += column
         return usd
 
     def _scaled(self, usd: FloatArray) -> FloatArray:
         """Return the money of each draw, scaled by its two factors; `usd` by (scale, state)."""
-        of_draw: FloatArray = usd[PLAIN][self.states]
+        of_draw = self._of_draw(usd[PLAIN])
         if usd[SOLD].any():
-            of_draw = of_draw + usd[SOLD][self.states] * self.paths.residual
+            of_draw = of_draw + self._of_draw(usd[SOLD]) * self.paths.residual
         if usd[POWER].any():
-            of_draw = of_draw + usd[POWER][self.states] * self.paths.power
+            of_draw = of_draw + self._of_draw(usd[POWER]) * self.paths.power
         return of_draw
+
+    def _of_draw(self, by_state: FloatArray) -> FloatArray:
+        return by_state.take(self.states)
 
     def simulated(self) -> Simulated:
         """Return what came of it."""

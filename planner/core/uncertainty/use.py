@@ -28,45 +28,64 @@ COLUMNS = 8
 
 
 @dataclass(frozen=True)
-class Use:
-    """`table` by (combination * nodes + node, column), `nodes` by (month, node).
+class Nodes:
+    """The multiples of demand at which a month is dispatched, and where between two of them each draw lies.
 
-    `first_row` by (state, month) is the row of the table's first node. Money is at the plan's prices.
+    `multiples` by (month, node); `place` and `share` by (month, draw): the node below, and how far to the
+    next.
     """
 
-    nodes: FloatArray
-    table: FloatArray
+    multiples: FloatArray
+    place: IntArray
+    share: FloatArray
+
+
+@dataclass(frozen=True)
+class Use:
+    """What a plan uses, by column; money is at the plan's prices. Columns without anything are None.
+
+    `columns` and `steps` (the difference to the next node) run over combination * nodes + node; `first_row`
+    by (state, month) is the row of the first node.
+    """
+
+    nodes: Nodes
+    columns: tuple[FloatArray | None, ...]
+    steps: tuple[FloatArray | None, ...]
     first_row: IntArray
 
-    def at(self, month: int, states: IntArray, demand: FloatArray) -> FloatArray:
+    def at(self, month: int, states: IntArray) -> list[FloatArray | None]:
         """Return the columns for each draw: linear between the nodes around its demand."""
-        nodes = self.nodes[month]
-        start = self.first_row[states, month]
-        if len(nodes) == 1:
-            return np.asarray(self.table[start])
-        place = np.clip(np.searchsorted(nodes, demand, side="right") - 1, 0, len(nodes) - 2)
-        low, high = nodes[place], nodes[place + 1]
-        share = np.clip((demand - low) / (high - low), 0.0, 1.0)[:, None]
-        row = start + place
-        below = self.table[row]
-        return np.asarray(below + share * (self.table[row + 1] - below))
+        row = self.first_row[states, month] + self.nodes.place[month]
+        share = self.nodes.share[month]
+        found: list[FloatArray | None] = []
+        for column, step in zip(self.columns, self.steps, strict=True):
+            if column is None or step is None:
+                found.append(None)
+                continue
+            found.append(column.take(row) + share * step.take(row))
+        return found
 
 
-def demand_nodes(demand: FloatArray) -> FloatArray:
-    """Return the multiples of demand at which each month is dispatched, from the draws by (month, draw).
+def demand_nodes(demand: FloatArray) -> Nodes:
+    """Return the nodes for the draws' multiples of demand by (month, draw).
 
     They lie at quantiles of the draws, closer together towards both ends, so that they are where the draws
     are. One node is enough where nothing is uncertain.
     """
     if (demand == demand[:, :1]).all():
-        return np.array(demand[:, :1])
+        return Nodes(np.array(demand[:, :1]), np.zeros(demand.shape, dtype=np.int64), np.zeros(demand.shape))
     ranks = (1.0 - np.cos(np.linspace(0.0, np.pi, NODES))) / 2.0
     nodes = np.quantile(demand, ranks, axis=1).T
     # a month without spread still needs rising nodes
-    return np.asarray(np.maximum.accumulate(nodes, axis=1) + np.arange(NODES) * 1e-12 * nodes[:, -1:])
+    nodes = np.maximum.accumulate(nodes, axis=1) + np.arange(NODES) * 1e-12 * nodes[:, -1:]
+    rows = zip(nodes, demand, strict=True)
+    place = np.array([np.searchsorted(one, draws, side="right") for one, draws in rows])
+    place = np.clip(place - 1, 0, NODES - 2)
+    low, high = np.take_along_axis(nodes, place, axis=1), np.take_along_axis(nodes, place + 1, axis=1)
+    return Nodes(nodes, place, np.clip((demand - low) / (high - low), 0.0, 1.0))
 
 
-def use_of(base: Ledger, plans: tuple[Plan, ...], nodes: FloatArray, foreign: frozenset[str]) -> Use:
+def use_of(base: Ledger, plans: tuple[Plan, ...], nodes: Nodes, foreign: frozenset[str]) -> Use:
     """Return the tables of a plan for its delivery states, `plans`, at the demand multiples of `nodes`."""
     lit = np.array([_lit(plan, base.setting) for plan in plans])  # (state, owned, month)
     combos = [np.unique(lit[:, :, month], axis=0, return_inverse=True) for month in range(base.plan.months)]
@@ -75,8 +94,11 @@ def use_of(base: Ledger, plans: tuple[Plan, ...], nodes: FloatArray, foreign: fr
     first = np.array([offset[m] + inverse.ravel() for m, (_, inverse) in enumerate(combos)]).T
     month_of_combo = np.repeat(np.arange(base.plan.months), counts)
     serving = np.concatenate([found for found, _ in combos])  # (combination, owned)
-    world = _World(base, month_of_combo, serving, nodes)
-    return Use(nodes, world.table(foreign), first * nodes.shape[1])
+    table = _World(base, month_of_combo, serving, nodes.multiples).table(foreign)
+    columns = tuple(np.ascontiguousarray(one) if one.any() else None for one in table.T)
+    # the step behind a combination's last node leads nowhere, and is never taken
+    steps = tuple(None if one is None else np.diff(one, append=one[-1]) for one in columns)
+    return Use(nodes, columns, steps, first * nodes.multiples.shape[1])
 
 
 def _lit(plan: Plan, setting: Setting) -> FloatArray:
