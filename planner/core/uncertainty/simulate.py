@@ -156,8 +156,8 @@ class _Walk:
                 self.total[view] += abroad
                 if view == CASH:
                     self.cash[month] += abroad
-        self.useful += 0.0 if use[USEFUL] is None else use[USEFUL]
-        self.unmet += 0.0 if use[UNMET] is None else use[UNMET]
+        self.useful += _hours(use[USEFUL])
+        self.unmet += _hours(use[UNMET])
         self.demand += self.wanted[month] * self.paths.demand[month]
 
     def _used_usd(self, month: int, use: list[FloatArray | None]) -> FloatArray:
@@ -204,3 +204,7 @@ class _Walk:
             demand_gpu_hours=self.demand,
             gaps=gaps_of(self.base.plan),
         )
+
+
+def _hours(column: FloatArray | None) -> FloatArray | float:
+    return 0.0 if column is None else column
