@@ -9,6 +9,7 @@ from django.shortcuts import redirect
 from django.urls import path, reverse
 from django.utils import timezone
 
+from costs.fact_words import rule_words
 from costs.queries import offers, prices
 from costs.queries.held_prices import held_by_rule
 from planner import params
@@ -23,7 +24,6 @@ from planner.prices.filters import NUMBERS, OfferFilter, plain_number
 from planner.prices.listing import ListState
 from planner.prices.offer_marks import marks_of
 from planner.prices.rows import OfferRow
-from planner.quarantine_page import rule_words
 from planner.views import price_terms
 
 KNOWN = (*OfferFilter.NAMES, *listing.NAMES)

@@ -10,6 +10,7 @@ from django.urls import path, reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
+from costs.fact_words import rule_words
 from costs.models import Job, QuarantinedFact
 from costs.quarantine import Undecidable, keep_out, release
 from costs.queries import quarantine
@@ -25,7 +26,6 @@ from planner.quarantine_page import (
     in_rules,
     lines,
     read_filter,
-    rule_words,
 )
 from planner.source_words import title_of
 from planner.templatetags.units import count

@@ -269,7 +269,10 @@ def make_comparison(**changes) -> Comparison:
             ),
             **{
                 f"total-{letter}": Explanation(
-                    f"Total of {letter}", "Every payment.", "hardware + cloud", (Input("Prices", None, "AWS", "run 1"),)
+                    f"Total of {letter}",
+                    "Every payment.",
+                    "hardware + cloud",
+                    (Input("Prices", None, "AWS", "run 1"),),
                 )
                 for letter in NAMES
             },
