@@ -116,3 +116,14 @@ def test_hours_by_class_add_up_to_the_supplies_and_the_demand() -> None:
     batch = frame[frame["workload"] == "batch"]
     assert batch["useful_gpu_hours"].sum() == pytest.approx(4 * sum(HOURS))  # 2 reserved, 2 on demand
     assert batch["unmet_gpu_hours"].sum() == pytest.approx(2 * sum(HOURS))
+
+
+def test_a_cheap_gpu_of_another_model_is_no_reference_unless_it_is_marked() -> None:
+    other = make_on_demand(name="Other", gpu_model="L4", usd_per_gpu_hour=0.5, reference=False)
+    own = make_on_demand(reference=False)
+    outcome = evaluate(plan_with(other, own))
+    assert outcome.reference is not None
+    assert outcome.reference.name == "On demand"
+    alone = evaluate(plan_with(other)).reference
+    assert alone is not None
+    assert alone.name == "Other"
