@@ -40,7 +40,8 @@ DECLINE = Range(-1.0, 1.0, below=True)  # of a price in a month; negative where 
 def reference_supply(plan: Plan) -> OnDemand | None:
     """Return the on-demand supply marked as reference; unmarked, the cheapest known in month 1.
 
-    None where the plan has no on-demand supply; one without a price where none has a price.
+    Unmarked, an offer of another GPU model counts only where there is none of the plan's: its hour does other
+    work. One that is marked is taken at its price, hour for hour. None where the plan has no on-demand supply; one without a price where none has a price.
 
     >>> offers = OnDemand("a", 4.0), OnDemand("b", 3.0)
     >>> reference_supply(Plan("p", date(2027, 1, 1), 12, "H100", workloads=(), supplies=offers)).name
@@ -50,6 +51,7 @@ def reference_supply(plan: Plan) -> OnDemand | None:
     marked = [supply for supply in offers if supply.reference]
     if marked:
         return marked[0]
+    offers = [supply for supply in offers if supply.gpu_model in ("", plan.gpu_model)] or offers
     priced = [supply for supply in offers if supply.usd_per_gpu_hour is not None]
     if not priced:
         return offers[0] if offers else None
