@@ -22,6 +22,7 @@ SKIPS_FAIL = os.environ.get("SKIPS_FAIL") == "1"
 # a busy machine is no fault of the code: speed has its own budgets, in benchmarks/
 hypothesis.settings.register_profile("steady", deadline=None)
 hypothesis.settings.load_profile("steady")
+FAST_EXAMPLES = 20  # of each law in the fast gate; `make test` draws as many as the law asks for
 _var = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
 
 
@@ -56,15 +57,24 @@ SLOW_FILES = frozenset(
         *("test_source_aws_capacity_block_offers.py", "test_source_aws_savings_plans_fetch.py"),
         *("test_source_aws_commitments_fetch.py", "test_source_aws_fetch.py", "test_source_aws_offers.py"),
         *("test_source_aws_quotas_fetch.py", "test_source_aws_spot_history_fetch.py"),
+        # every role at every page, every figure of every view, files of every kind
+        *("test_security.py", "test_explanations.py", "test_gpu_files.py", "test_ingest.py"),
+        *("test_bad_files.py", "test_optimize_plan.py", "test_optimize_solve.py", "test_risk_stress.py"),
     )
 )
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what the fast gate leaves out."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark what the fast gate leaves out, and let it draw fewer examples of each law."""
+    is_fast = "not slow" in config.option.markexpr
     for item in items:
         if item.path.name in SLOW_FILES:
             item.add_marker(pytest.mark.slow)
+        law = getattr(getattr(item, "obj", None), "__func__", getattr(item, "obj", None))
+        if is_fast and hypothesis.is_hypothesis_test(law):
+            asked = law._hypothesis_internal_use_settings  # a law may state its own number of examples
+            fewer = min(asked.max_examples, FAST_EXAMPLES)
+            law._hypothesis_internal_use_settings = hypothesis.settings(asked, max_examples=fewer)
 
 
 @pytest.hookimpl(wrapper=True)
