@@ -118,6 +118,16 @@ def test_levers_lower_demand_when_they_are_done_and_cost_weeks_when_they_are_beg
     assert gpus_freed([cache], np.full(4, 10.0), Horizon(START, 4)).tolist() == pytest.approx([0, 3, 3, 3])
 
 
+def test_two_classes_may_have_a_lever_of_one_name_and_what_was_begun_before_the_plan_is_paid_for() -> None:
+    cache, old = Lever("cache", START, 1.0, 0.5), Lever("limit", date(2026, 6, 1), 1.0, 0.8, usd=None)
+    found = [demand_of(record(name=name, levers=(cache, old)), START, 12) for name in ("chat", "search")]
+    works = tuple(each.workload for each in found if each.workload is not None)
+    projects = tuple(project for each in found for project in each.projects)
+    assert [project.name for project in projects] == ["chat: cache", "search: cache"]
+    outcome = evaluate(make_plan(workloads=works, projects=projects, usd_per_engineering_week=4_000.0))
+    assert outcome.gaps == ()
+
+
 def test_a_weekly_profile_is_the_mean_of_each_hour_of_the_week() -> None:
     # two weeks that begin on a Tuesday 05:00; the second is three times the first
     shape = np.tile(np.arange(168.0), 2) + 1.0

@@ -6,7 +6,7 @@ about it and when. demand_of() turns it into a Workload and the projects that co
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Literal
 
@@ -115,7 +115,7 @@ def demand_of(
     evaluate().
     """
     gpus = record.load.mean_gpus(hours_per_month)
-    projects = (*(lever.project() for lever in record.levers), *validation_projects(record, start))
+    projects = (*lever_projects(record, start), *validation_projects(record, start))
     if gpus is None:
         return Demanded(None, projects, f"{record.name}: no measured rate for its load")
     factors = month_factors(record.levers, Horizon(start, months)) if record.levers else None
@@ -135,6 +135,12 @@ def demand_of(
         critical=record.critical,
     )
     return Demanded(workload, projects)
+
+
+def lever_projects(record: WorkloadRecord, start: date) -> list[Project]:
+    """Return the cost of each lever that is begun in the plan, by the name of its class and its own."""
+    projects = [lever.project() for lever in record.levers if lever.start >= start]
+    return [replace(each, name=f"{record.name}: {each.name}") for each in projects]
 
 
 def validation_projects(record: WorkloadRecord, start: date) -> list[Project]:
