@@ -41,7 +41,8 @@ def reference_supply(plan: Plan) -> OnDemand | None:
     """Return the on-demand supply marked as reference; unmarked, the cheapest known in month 1.
 
     Unmarked, an offer of another GPU model counts only where there is none of the plan's: its hour does other
-    work. One that is marked is taken at its price, hour for hour. None where the plan has no on-demand supply; one without a price where none has a price.
+    work. One that is marked is taken at its price, hour for hour. None where the plan has no on-demand
+    supply; one without a price where none has a price.
 
     >>> offers = OnDemand("a", 4.0), OnDemand("b", 3.0)
     >>> reference_supply(Plan("p", date(2027, 1, 1), 12, "H100", workloads=(), supplies=offers)).name
