@@ -8,7 +8,17 @@ import pytest
 from planner.core.calendar import Horizon
 from planner.core.drivers.flops import speed_from_mfu, training_work
 from planner.core.drivers.levers import Lever, gpus_freed, month_factors
-from planner.core.drivers.loads import GpuHours, Gpus, Requests, Runs, Streams, Tokens
+from planner.core.drivers.loads import (
+    GpuHours,
+    Gpus,
+    Requests,
+    Retraining,
+    Runs,
+    Streams,
+    Sweeps,
+    TokenBatches,
+    Tokens,
+)
 from planner.core.drivers.records import (
     Interruption,
     WorkloadRecord,
@@ -63,7 +73,33 @@ def test_tokens_streams_and_requests_become_gpus() -> None:
 def test_a_load_without_a_measured_rate_is_unknown_not_zero() -> None:
     found = demand_of(record(load=Tokens(8_000.0, 900.0, 8)), START, 12)
     assert found.workload is None
-    assert found.missing == "chat: no measured rate for its load"
+    assert found.missing == (
+        "chat: no measured rate for its load: "
+        "input_tokens_per_second_per_node, output_tokens_per_second_per_node"
+    )
+
+
+def test_a_load_of_prompts_alone_is_not_nothing_where_only_answers_were_measured() -> None:
+    prompts = Tokens(8_000.0, 0.0, 8, mixed_output_tokens_per_second_per_node=3_000.0)
+    assert prompts.mean_gpus(730.0) is None
+    assert prompts.missing == ("input_tokens_per_second_per_node",)
+    known = Tokens(8_000.0, 0.0, 8, 4_000.0, mixed_output_tokens_per_second_per_node=3_000.0)
+    assert known.mean_gpus(730.0) == 2 * 8
+    assert Tokens(0.0, 0.0, 8).mean_gpus(730.0) == 0.0
+
+
+def test_sweeps_retraining_and_batches_of_tokens_are_loads_of_their_own() -> None:
+    # 2 sweeps of 40 trials, each a quarter of 64 GPU-hours: 1,280 GPU-hours a month
+    assert Sweeps(2.0, 40, 64.0, mean_share_of_full_run=0.25).mean_gpus(730.0) == pytest.approx(1280 / 730)
+    # 960 GPU-hours every 7 days are 960 / 168 GPUs, however long a month is
+    for hours in (672.0, 730.0, 744.0):
+        assert Retraining(960.0, every_days=7.0).mean_gpus(hours) == pytest.approx(960 / 168)
+    assert Retraining(960.0, 7.0, share_of_full_run=0.5).mean_gpus(730.0) == pytest.approx(480 / 168)
+    # 36e9 tokens at 10,000 a second are 1,000 node-hours; of 8 GPUs at occupancy 0.8: 10,000 GPU-hours
+    assert TokenBatches(36e9, 8, 10_000.0, 0.8).mean_gpus(730.0) == pytest.approx(10_000 / 730)
+    unknown = demand_of(record(load=TokenBatches(36e9, 8)), START, 12)
+    assert unknown.workload is None
+    assert unknown.missing == "chat: no measured rate for its load: tokens_per_second_per_node"
 
 
 def test_a_record_becomes_a_workload_with_all_it_says() -> None:

@@ -9,13 +9,20 @@ from dataclasses import dataclass
 
 from planner.core.drivers.assumptions import EXPERIMENTS, RESTARTS
 from planner.core.drivers.flops import Speed, Work
-from planner.core.drivers.inference import nodes_for_tokens, replicas_for_streams, shared_nodes_for_tokens
-from planner.core.drivers.programme import programme_gpu_hours
+from planner.core.drivers.inference import (
+    Nodes,
+    gpu_hours_for_tokens,
+    nodes_for_tokens,
+    replicas_for_streams,
+    shared_nodes_for_tokens,
+)
+from planner.core.drivers.programme import programme_gpu_hours, sweep_gpu_hours
 from planner.core.drivers.queueing import servers_needed
 from planner.core.drivers.training import gpu_hours
 from planner.core.ranges import (
     ABOVE_0,
     AT_LEAST_0,
+    COUNT,
     COUNT_FROM_1,
     SHARE_ABOVE_0,
     SHARE_BELOW_1,
@@ -23,6 +30,7 @@ from planner.core.ranges import (
     require_fields,
     takes,
 )
+from planner.core.units import HOURS_PER_DAY
 
 
 @dataclass(frozen=True)
@@ -65,8 +73,8 @@ class Runs:
 
     `scaling_efficiency` is the share of one GPU's speed that is left at the job's size (scaling.py): 1 where
     the speed was measured at that size. `goodput` is the share of time that makes progress (goodput.py);
-    where it holds restarts already, `restarts` is 0. Retraining and sweeps are runs of their own:
-    `runs_per_month`.
+    where it holds restarts already, `restarts` is 0. Fine-tuning is work too (fine_tuning.py),
+    mostly with `experiments` 0; link speed comes in by `scaling.step_on(...).efficiency`.
     """
 
     work: Work
@@ -106,11 +114,64 @@ class Runs:
 
 
 @dataclass(frozen=True)
+class Sweeps:
+    """Sweeps a month of so many trials, each a share of a full run on average."""
+
+    sweeps_per_month: float
+    trials: int
+    gpu_hours_per_full_run: float
+    mean_share_of_full_run: float = 1.0
+
+    def __post_init__(self) -> None:
+        require_fields(
+            self,
+            sweeps_per_month=AT_LEAST_0,
+            trials=COUNT,
+            gpu_hours_per_full_run=AT_LEAST_0,
+            mean_share_of_full_run=SHARE_ABOVE_0,
+        )
+
+    @takes(hours_per_month=ABOVE_0)
+    def mean_gpus(self, hours_per_month: float) -> float | None:
+        """Return sweeps * trials * GPU-hours of a full run * share / hours of the month.
+
+        >>> Sweeps(1.0, 73, 100.0, mean_share_of_full_run=0.5).mean_gpus(730.0)
+        5.0
+        """
+        hours = sweep_gpu_hours(self.trials, self.gpu_hours_per_full_run, self.mean_share_of_full_run)
+        return self.sweeps_per_month * hours / hours_per_month
+
+
+@dataclass(frozen=True)
+class Retraining:
+    """A model trained again every so many days, from the start or on from its last state (a share)."""
+
+    gpu_hours_per_full_run: float
+    every_days: float
+    share_of_full_run: float = 1.0
+
+    def __post_init__(self) -> None:
+        require_fields(
+            self, gpu_hours_per_full_run=AT_LEAST_0, every_days=ABOVE_0, share_of_full_run=SHARE_ABOVE_0
+        )
+
+    @takes(hours_per_month=ABOVE_0)
+    def mean_gpus(self, hours_per_month: float) -> float | None:
+        """Return GPU-hours of a full run * share / (24 * days between): a month's length is not in it.
+
+        >>> Retraining(960.0, every_days=4.0).mean_gpus(730.0)
+        10.0
+        """
+        return self.gpu_hours_per_full_run * self.share_of_full_run / (self.every_days * HOURS_PER_DAY)
+
+
+@dataclass(frozen=True)
 class Tokens:
     """A mean load of tokens served by nodes of `gpus_per_node` at measured rates.
 
     Either rates of each phase (prefill and decoding on nodes of their own), or one rate measured on the real
-    mix, in output tokens. Rates are at the target occupancy or are divided by it here. None is not measured.
+    mix, in output tokens; it comes first where there is output. Prompts alone take the rate of prefill.
+    Rates are at the target occupancy or are divided by it here. None is not measured.
     """
 
     input_tokens_per_second: float
@@ -143,17 +204,68 @@ class Tokens:
         nodes = self._nodes()
         return None if nodes is None else nodes * self.gpus_per_node / self.target_occupancy
 
-    def _nodes(self) -> float | None:
-        if self.mixed_output_tokens_per_second_per_node is not None:
-            return shared_nodes_for_tokens(
-                self.output_tokens_per_second, self.mixed_output_tokens_per_second_per_node
-            )
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Return the rates that nobody has measured and the load needs."""
+        return () if self._is_mixed else self._by_phase.missing
+
+    @property
+    def _is_mixed(self) -> bool:
+        return (
+            self.mixed_output_tokens_per_second_per_node is not None and self.output_tokens_per_second > 0.0
+        )
+
+    @property
+    def _by_phase(self) -> Nodes:
         return nodes_for_tokens(
             self.input_tokens_per_second,
             self.output_tokens_per_second,
             self.input_tokens_per_second_per_node,
             self.output_tokens_per_second_per_node,
-        ).total
+        )
+
+    def _nodes(self) -> float | None:
+        if not self._is_mixed:
+            return self._by_phase.total
+        return shared_nodes_for_tokens(
+            self.output_tokens_per_second, self.mixed_output_tokens_per_second_per_node
+        )
+
+
+@dataclass(frozen=True)
+class TokenBatches:
+    """Tokens a month without a deadline, served by nodes at a measured rate; None is not measured."""
+
+    tokens_per_month: float
+    gpus_per_node: int
+    tokens_per_second_per_node: float | None = None
+    target_occupancy: float = 1.0
+
+    def __post_init__(self) -> None:
+        require_fields(
+            self,
+            tokens_per_month=AT_LEAST_0,
+            gpus_per_node=COUNT_FROM_1,
+            tokens_per_second_per_node=optional(ABOVE_0),
+            target_occupancy=SHARE_ABOVE_0,
+        )
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Return the rate where nobody has measured it."""
+        return () if self.mean_gpus(1.0) is not None else ("tokens_per_second_per_node",)
+
+    @takes(hours_per_month=ABOVE_0)
+    def mean_gpus(self, hours_per_month: float) -> float | None:
+        """Return tokens / (rate * 3600 * occupancy) * GPUs per node / hours of the month.
+
+        >>> TokenBatches(26_280_000_000.0, 8, 10_000.0).mean_gpus(730.0)
+        8.0
+        """
+        hours = gpu_hours_for_tokens(
+            self.tokens_per_month, self.tokens_per_second_per_node, self.gpus_per_node, self.target_occupancy
+        )
+        return None if hours is None else hours / hours_per_month
 
 
 @dataclass(frozen=True)
@@ -233,4 +345,4 @@ class Requests:
         return float(staffing.servers_with_shrinkage // self.slots_per_replica * self.gpus_per_replica)
 
 
-Load = Gpus | GpuHours | Runs | Tokens | Streams | Requests
+Load = Gpus | GpuHours | Runs | Sweeps | Retraining | Tokens | TokenBatches | Streams | Requests

@@ -117,7 +117,8 @@ def demand_of(
     gpus = record.load.mean_gpus(hours_per_month)
     projects = (*lever_projects(record, start), *validation_projects(record, start))
     if gpus is None:
-        return Demanded(None, projects, f"{record.name}: no measured rate for its load")
+        rates = ", ".join(getattr(record.load, "missing", ()))
+        return Demanded(None, projects, f"{record.name}: no measured rate for its load: {rates}")
     factors = month_factors(record.levers, Horizon(start, months)) if record.levers else None
     workload = Workload(
         name=record.name,
