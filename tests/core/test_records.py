@@ -231,3 +231,28 @@ def test_demand_that_spot_may_serve_is_served_by_it() -> None:
 def test_absurd_records_are_refused(build, message: str) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(ValueError, match=message):
         build()
+
+
+def test_a_series_by_the_hour_stands_for_a_load_nobody_measured() -> None:
+    found = demand_of(record(load=Tokens(8_000.0, 900.0, 8), hourly_gpus=(3.0, 5.0) * 372), START, 1)
+    assert found.workload is not None
+    assert found.workload.gpus == 4.0
+    assert evaluate(make_plan(months=1, workloads=(found.workload,))).demand_gpu_hours == pytest.approx(
+        4 * 744
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"deferrable_hours": 24.0}, r"chat: deferrable_hours is 24.0; right would be 0"),
+        ({"interruption": Interruption(0.1, 0.2)}, r"chat: interruption is .*; right would be none"),
+        (
+            {"validations": (Validation("H100"), Validation("H100"))},
+            r"chat: validations is H100; right would be one for each GPU model and precision",
+        ),
+    ],
+)
+def test_records_that_contradict_themselves_are_refused(changes: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        record(**changes)

@@ -1,4 +1,4 @@
-"""What drives a workload, as GPUs in the mean of a month: GPUs, GPU-hours, runs, tokens, streams, requests.
+"""What drives a workload, as mean GPUs: GPU-hours, runs, sweeps, retraining, tokens, streams, requests.
 
 Each driver answers `mean_gpus(hours)`, the GPUs of the plan's accelerator wanted on average over a month of
 so many hours, or None where a measured rate is missing. The shape of the week comes from elsewhere

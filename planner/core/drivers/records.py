@@ -21,6 +21,7 @@ from planner.core.ranges import (
     COUNT_FROM_1,
     Range,
     endless,
+    refuse,
     require_fields,
     require_one_of,
     takes,
@@ -92,6 +93,21 @@ class WorkloadRecord:
             deferrable_hours=Range(0, 100_000, whole=True),
             gang_gpus=COUNT_FROM_1,
         )
+        if self.workload_class == "inference_reserved":
+            self._refuse_waiting()
+        said = [(each.gpu_model, each.precision) for each in self.validations or ()]
+        if len(set(said)) < len(said):
+            twice = next(pair for pair in said if said.count(pair) > 1)
+            refuse(
+                f"{self.name}: validations", " ".join(twice).strip(), "one for each GPU model and precision"
+            )
+
+    def _refuse_waiting(self) -> None:
+        right = "that of best_effort: reserved inference is served in its hour and never interrupted"
+        if self.deferrable_hours:
+            refuse(f"{self.name}: deferrable_hours", self.deferrable_hours, "0, or " + right)
+        if self.interruption is not None:
+            refuse(f"{self.name}: interruption", self.interruption, "none, or " + right)
 
 
 @dataclass(frozen=True)
@@ -110,11 +126,12 @@ def demand_of(
     """Return the workload of a record in a plan of `months` from `start`, and the projects it costs.
 
     `hours_per_month` turns work a month into GPUs: 730 unless the plan says otherwise, so that months of
-    another length want their hours' share. A validation with a day and a price is a project of its own. A
-    load whose rate nobody measured gives no workload and says so. Raises ValueError as Workload does, in
-    evaluate().
+    another length want their hours' share. A series by the hour stands for load, growth and profile. A
+    validation with a day and a price is a project of its own. A load whose rate nobody measured gives no
+    workload and says so. Raises ValueError as Workload does, in evaluate().
     """
-    gpus = record.load.mean_gpus(hours_per_month)
+    # a series stands for the load, so nothing about the load has to be known
+    gpus = _mean(record.hourly_gpus) if record.hourly_gpus else record.load.mean_gpus(hours_per_month)
     projects = (*lever_projects(record, start), *validation_projects(record, start))
     if gpus is None:
         rates = ", ".join(getattr(record.load, "missing", ()))
@@ -136,6 +153,10 @@ def demand_of(
         critical=record.critical,
     )
     return Demanded(workload, projects)
+
+
+def _mean(series: tuple[float, ...]) -> float:
+    return sum(series) / len(series)
 
 
 def lever_projects(record: WorkloadRecord, start: date) -> list[Project]:
