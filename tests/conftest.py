@@ -20,7 +20,9 @@ pytest_plugins = ["tests.services"]
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
 SKIPS_FAIL = os.environ.get("SKIPS_FAIL") == "1"
 # a busy machine is no fault of the code: speed has its own budgets, in benchmarks/
-hypothesis.settings.register_profile("steady", deadline=None)
+# the same examples every time, so that a run says something about a change; NEW_EXAMPLES=1 looks for others
+NEW_EXAMPLES = os.environ.get("NEW_EXAMPLES") == "1"
+hypothesis.settings.register_profile("steady", deadline=None, derandomize=not NEW_EXAMPLES)
 hypothesis.settings.load_profile("steady")
 FAST_EXAMPLES = 20  # of each law in the fast gate; `make test` draws as many as the law asks for
 _var = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
