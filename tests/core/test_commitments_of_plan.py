@@ -28,7 +28,8 @@ def plan(gpus: float = 20.0, months: int = 6, drift: float = 0.0, usd: float | N
     )
 
 
-def hours_of(product: Product, futures: list[Future]) -> list[tuple[float, float, float]]:
+@cache
+def hours_of(product: Product, futures: tuple[Future, ...]) -> list[tuple[float, float, float]]:
     """Return (weight, on-demand price, GPUs) of every hour of every future inside the term."""
     found = []
     for future in futures:
@@ -49,20 +50,15 @@ def cost(level: float, product: Product, futures: list[Future]) -> float:
     rate = futures[0].plan.discount_rate_per_year
     c, s = product.usd_per_gpu_hour or 0.0, product.salvage_usd_per_gpu_hour
     usd = (product.usd_upfront_per_gpu or 0.0) * level * (1.0 + rate) ** (-first / 12)
-    for weight, p, gpus in hours_of_cached(product, tuple(futures)):
+    for weight, p, gpus in hours_of(product, tuple(futures)):
         usd += weight * (c * level + p * max(gpus - level, 0.0) - s * max(level - gpus, 0.0))
     return usd
-
-
-@cache
-def hours_of_cached(product: Product, futures: tuple[Future, ...]) -> list[tuple[float, float, float]]:
-    return hours_of(product, list(futures))
 
 
 def brute_force(product: Product, futures: list[Future]) -> tuple[int, float]:
     """Return the largest of the cheapest levels up to the instances of the peak, and its cost."""
     size = product.gpus_per_instance
-    peak = max(gpus for _, _, gpus in hours_of_cached(product, tuple(futures)))
+    peak = max(gpus for _, _, gpus in hours_of(product, tuple(futures)))
     costs = {
         level: cost(level, product, futures) for level in range(0, math.ceil(peak / size) * size + 1, size)
     }
