@@ -1,6 +1,7 @@
-// "Why this number": a native popover opens beside the button that owns it.
+// "Why this number": a native popover opens beside the button that owns it, and stays beside it.
 // Without scripts the same popover opens in the middle of the page.
 const GAP = 8;
+const anchors = new WeakMap(); // popover -> the button it was opened from
 
 function place(popover, button) {
   const box = button.getBoundingClientRect();
@@ -22,10 +23,17 @@ document.addEventListener("toggle", (event) => {
   const pressed = document.activeElement?.closest(owner);
   const button = pressed ?? document.querySelector(owner);
   if (!button) return;
+  anchors.set(popover, button);
   popover.classList.add("placed");
   place(popover, button);
 }, true);
 
+// a chart that is drawn late moves the page as a reader does: the popover follows, until its button is gone
 addEventListener("scroll", () => {
-  for (const popover of document.querySelectorAll(".popover:popover-open")) popover.hidePopover();
+  for (const popover of document.querySelectorAll(".popover.placed:popover-open")) {
+    const button = anchors.get(popover);
+    const box = button?.isConnected ? button.getBoundingClientRect() : null;
+    if (box && box.bottom > 0 && box.top < innerHeight) place(popover, button);
+    else popover.hidePopover();
+  }
 }, { passive: true });
