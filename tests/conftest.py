@@ -62,6 +62,7 @@ SLOW_FILES = frozenset(
         # every role at every page, every figure of every view, files of every kind
         *("test_security.py", "test_explanations.py", "test_gpu_files.py", "test_ingest.py"),
         *("test_bad_files.py", "test_optimize_plan.py", "test_optimize_solve.py", "test_risk_stress.py"),
+        *("test_optimize_stochastic.py", "test_explain_recompute.py", "test_sources_page.py"),
     )
 )
 
