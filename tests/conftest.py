@@ -63,7 +63,12 @@ SLOW_FILES = frozenset(
         *("test_security.py", "test_explanations.py", "test_gpu_files.py", "test_ingest.py"),
         *("test_bad_files.py", "test_optimize_plan.py", "test_optimize_solve.py", "test_risk_stress.py"),
         *("test_optimize_stochastic.py", "test_explain_recompute.py", "test_sources_page.py"),
-        *("test_prices_page.py", "test_scenario_forms.py", "test_properties_of_money.py", "test_properties.py"),
+        *(
+            "test_prices_page.py",
+            "test_scenario_forms.py",
+            "test_properties_of_money.py",
+            "test_properties.py",
+        ),
     )
 )
 
