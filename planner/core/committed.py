@@ -103,12 +103,10 @@ def commitment_of(
     salvage = reserved.salvage_share * prepaid[1:]
     cost = upfront / term.hours * hours + recurring * hours
     committed = reserved.gpus * hours
-    share = np.divide(used_gpu_hours, committed, out=np.zeros_like(hours), where=committed > 0)
     lines = (
         make.at_begin("upfront", upfront * is_first),
         make.at_end("recurring", recurring * hours),
-        make.in_books("commitment_used", cost * share),
-        make.in_books("commitment_unused", cost * (1.0 - share)),
+        *used_and_unused(cost, used_gpu_hours, committed, make),
         make.at_end(RESIDUAL, -salvage * (month == horizon.months - 1)),
     )
     horizon_hours = int(horizon.month_starts()[-1])
@@ -121,6 +119,17 @@ def commitment_of(
         prepaid_remainder_usd=float(prepaid[-1]),
         still_owed_usd=recurring * after,
         fixed_present_value_usd=_fixed_present_value(upfront, recurring, is_first, hours, term, make),
+    )
+
+
+def used_and_unused(
+    cost: FloatArray, used: FloatArray, committed: FloatArray, make: LineMaker
+) -> tuple[Line, Line]:
+    """Return what capacity that is paid for costs in the books, split by the share of its hours in use."""
+    share = np.divide(used, committed, out=np.zeros_like(cost), where=committed > 0)
+    return (
+        make.in_books("commitment_used", cost * share),
+        make.in_books("commitment_unused", cost * (1.0 - share)),
     )
 
 

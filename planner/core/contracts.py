@@ -10,8 +10,8 @@ from itertools import pairwise
 import numpy as np
 
 from planner.core.calendar import FloatArray, Horizon, days_later
-from planner.core.committed import Commitment, Term, prepaid_usd
-from planner.core.lines import Balance, Line, LineMaker
+from planner.core.committed import Commitment, Term, prepaid_usd, used_and_unused
+from planner.core.lines import Balance, LineMaker
 from planner.core.plan import Block, Contract
 from planner.core.slots import Slots
 
@@ -49,7 +49,7 @@ def settle_block(block: Block, horizon: Horizon, used_gpu_hours: FloatArray, mak
     prepaid = _held_usd(upfront, block, term, horizon)
     lines = (
         make.at_begin("upfront", upfront * is_paid),
-        *_used_and_unused(price * block.gpus * hours, used_gpu_hours, block.gpus * hours, make),
+        *used_and_unused(price * block.gpus * hours, used_gpu_hours, block.gpus * hours, make),
     )
     inside = hours.sum() / term.hours
     return Commitment(
@@ -70,16 +70,6 @@ def _held_usd(upfront: float, block: Block, term: Term, horizon: Horizon) -> Flo
     edge = np.arange(horizon.months + 1)
     is_waiting = (edge > bought) & (horizon.month_starts() <= term.first_hour)
     return np.where(is_waiting, upfront, held)
-
-
-def _used_and_unused(
-    cost: FloatArray, used: FloatArray, committed: FloatArray, make: LineMaker
-) -> tuple[Line, Line]:
-    share = np.divide(used, committed, out=np.zeros_like(cost), where=committed > 0)
-    return (
-        make.in_books("commitment_used", cost * share),
-        make.in_books("commitment_unused", cost * (1.0 - share)),
-    )
 
 
 @dataclass(frozen=True)

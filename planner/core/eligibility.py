@@ -45,7 +45,7 @@ def eligibility_of(plan: Plan, horizon: Horizon, largest_gpus: FloatArray) -> El
             usd_data[w, s] = usd
             ratio = _ratio_by_month(plan, workload, supply, horizon)
             holds = (largest_gpus[s] >= workload.gang_gpus) | (workload.gang_gpus == 1)
-            ratios[w, s] = ratio * _work_factor(supply)
+            ratios[w, s] = ratio * work_factor(supply)
             useful[w, s] = ratios[w, s] * holds
             if not ratio.all():
                 blocked[w, s] = "validation"
@@ -58,7 +58,8 @@ def _may_run_on(workload: Workload, supply: Supply) -> bool:
     return not isinstance(supply, Spot) or (workload.kind == "training" and workload.interruptible)
 
 
-def _work_factor(supply: Supply) -> float:
+def work_factor(supply: Supply) -> float:
+    """Return the work of one paid hour, before any throughput ratio: below 1 on spot alone."""
     return supply.useful_work_factor if isinstance(supply, Spot) else 1.0
 
 

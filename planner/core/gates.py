@@ -13,6 +13,7 @@ from datetime import date
 import numpy as np
 
 from planner.core.calendar import FloatArray
+from planner.core.eligibility import work_factor
 from planner.core.ledger import Ledger
 from planner.core.plan import Gate, GateName, OnDemand, Owned, Spot
 
@@ -123,7 +124,7 @@ def _full_and_dearer_used(ledger: Ledger) -> dict[int, list[str]]:
         return {}
     rows = [row for row, _ in metered]
     quotas = np.array([ledger.setting.quotas[supply.name] for _, supply in metered])
-    usd = np.array([ledger.setting.prices[supply.name] / _factor(supply) for _, supply in metered])
+    usd = np.array([ledger.setting.prices[supply.name] / work_factor(supply) for _, supply in metered])
     is_used = ledger.served.paid_hours[rows] > 0.0
     is_full = is_used & (ledger.served.peak_paid_gpus[rows] >= quotas * (1.0 - FULL_SHARE))
     dearest = np.where(is_used & ~np.isnan(usd), usd, -np.inf).max(axis=0)
@@ -131,10 +132,6 @@ def _full_and_dearer_used(ledger: Ledger) -> dict[int, list[str]]:
     for place, month in zip(*np.nonzero(is_full & (dearest > usd)), strict=True):
         found.setdefault(int(month), []).append(metered[place][1].name)
     return found
-
-
-def _factor(supply: OnDemand | Spot) -> float:
-    return supply.useful_work_factor if isinstance(supply, Spot) else 1.0
 
 
 def _over_budget(ledger: Ledger, cash_usd: FloatArray) -> dict[int, str]:

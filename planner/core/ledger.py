@@ -109,7 +109,7 @@ class Ledger:
 def settle(plan: Plan, grid: Grid, given: Given | None = None) -> Ledger:
     """Dispatch the demand of a plan, or take a dispatch as given, and work out the money of every supply."""
     setting = setting_of(plan, grid)
-    demand = _demand(setting, grid) if given is None else given.demand
+    demand = demand_on(setting, grid) if given is None else given.demand
     market, open_to = market_of(setting, demand.slots)
     if given is None:
         served = dispatch(demand, setting.hours, plan.workloads, market)
@@ -121,7 +121,8 @@ def settle(plan: Plan, grid: Grid, given: Given | None = None) -> Ledger:
     return Ledger(setting, demand, open_to, served, settled, project_lines(setting))
 
 
-def _demand(setting: Setting, grid: Grid) -> Demand:
+def demand_on(setting: Setting, grid: Grid) -> Demand:
+    """Return the demand of a plan on the hours that a grid chooses."""
     workloads, cuts = setting.plan.workloads, setting.cut_hours()
     if grid.blocks_per_month is not None:
         return build_blocks(setting.horizon, workloads, cuts, grid.blocks_per_month)

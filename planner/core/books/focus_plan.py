@@ -7,10 +7,9 @@ import numpy as np
 
 from planner.core.books.focus import ChargeFrequency, FocusRow, Status
 from planner.core.calendar import FloatArray, Horizon, add_months, days_later
-from planner.core.disruptions import price_factors
-from planner.core.metered import price_path
 from planner.core.plan import Block, Contract, Outcome, Reserved, SavingsPlan
 from planner.core.ranges import AT_LEAST_0, optional, refuse, require_fields
+from planner.core.setting import rental_path
 
 COST = optional(AT_LEAST_0)
 Commitment = Reserved | SavingsPlan | Contract | Block
@@ -194,5 +193,5 @@ def _on_demand_usd_per_gpu_hour(outcome: Outcome, supply: Commitment) -> FloatAr
     # what a plan in money covers is counted in money: how many hours it was stands elsewhere
     is_known = reference is not None and not isinstance(supply, SavingsPlan)
     usd = reference.usd_per_gpu_hour if is_known and reference else None
-    steps = price_factors(plan.price_steps, Horizon(plan.start, plan.months))
-    return price_path(usd, plan.price_drift_per_month, plan.months) * steps
+    path = rental_path(plan, Horizon(plan.start, plan.months))
+    return path * (float("nan") if usd is None else usd)

@@ -13,12 +13,10 @@ import numpy as np
 from planner.core.calendar import FloatArray, IntArray
 from planner.core.check import check_plan
 from planner.core.gaps import gaps_of
-from planner.core.ledger import Ledger
-from planner.core.load_duration import build_blocks
+from planner.core.ledger import Ledger, demand_on
 from planner.core.plan import VIEWS, Gap, Plan, View
 from planner.core.ranges import refuse
 from planner.core.setting import Grid, Setting, rental_path, setting_of
-from planner.core.slots import build_demand
 from planner.core.uncertainty.draws import Draws, Paths, paths_of
 from planner.core.uncertainty.factors import Uncertainty
 from planner.core.uncertainty.fixed import (
@@ -110,13 +108,7 @@ class _Worlds:
 
 def _simulated(plan: Plan, worlds: _Worlds, uncertainty: Uncertainty, grid: Grid) -> Simulated:
     setting = setting_of(plan, grid)
-    cuts = setting.cut_hours()
-    demand = (
-        build_demand(setting.horizon, plan.workloads, cuts, grid.each_hour)
-        if grid.blocks_per_month is None
-        else build_blocks(setting.horizon, plan.workloads, cuts, grid.blocks_per_month)
-    )
-    base = nothing_used(plan, grid, demand)
+    base = nothing_used(plan, grid, demand_on(setting, grid))
     paths, nodes = worlds.of(setting)
     states = delivery_states(plan, base.horizon, paths.lead_time)
     foreign = frozenset(uncertainty.foreign)
